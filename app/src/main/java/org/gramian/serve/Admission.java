@@ -67,7 +67,6 @@ final class Admission {
         this.assumedExplanationSeconds = limitSeconds / limits.upload().images();
     }
 
-    /** The share of one request. */
     final class Ticket implements AutoCloseable {
         private long ownBytes;
         private long ownPixels;
@@ -86,11 +85,6 @@ final class Admission {
                 ownBytes += more;
                 bytes += more;
             }
-        }
-
-        /** Reserves places in the queue for images of unknown size. */
-        void images(int count, int toExplain) throws HttpError {
-            images(count, toExplain, 0);
         }
 
         /** Reserves places in the queue. A request larger than the whole queue is served when it is alone. */
@@ -121,7 +115,6 @@ final class Admission {
             }
         }
 
-        /** Records that one explanation of this request is done. */
         void explained(Duration time) {
             synchronized (Admission.this) {
                 explanationSeconds = average(explanationSeconds, 1, time);
@@ -132,7 +125,6 @@ final class Admission {
             }
         }
 
-        /** Returns the reserved bytes. */
         long bytes() {
             synchronized (Admission.this) {
                 return ownBytes;
@@ -202,12 +194,10 @@ final class Admission {
                 Math.clamp((long) Math.ceil(retrySeconds), 1, MAX_RETRY_SECONDS));
     }
 
-    /** Records the time of a batch. */
     synchronized void computed(int count, Duration time) {
         imageSeconds = average(imageSeconds, count, time);
     }
 
-    /** Records the time to decode an image. */
     synchronized void decoded(long pixelCount, Duration time) {
         if (pixelCount >= MEASURED_PIXELS) {
             double measured = DECAY * pixelSeconds + (1 - DECAY) * seconds(time) / pixelCount;
@@ -224,7 +214,6 @@ final class Admission {
         return time.toNanos() / 1e9;
     }
 
-    /** Returns the number of accepted images without a response. */
     synchronized int queued() {
         return images;
     }

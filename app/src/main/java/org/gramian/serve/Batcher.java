@@ -68,7 +68,6 @@ final class Batcher {
     interface Listener {
         void computed(int images, int crops, Duration time);
 
-        /** Receives the size and time of each decoded image. */
         default void decoded(long pixels, Duration time) {}
     }
 
@@ -82,10 +81,8 @@ final class Batcher {
      */
     record Job(ModelSlot.Lease lease, Set<Engine.Rows> rows, boolean explain, Admission.Ticket ticket) {}
 
-    /** Result of an image. */
     sealed interface Outcome {}
 
-    /** An unreadable image. */
     record Unread(Unreadable reason) implements Outcome {}
 
     /**
@@ -343,7 +340,6 @@ final class Batcher {
         }
     }
 
-    /** Returns whether the computing thread runs. */
     boolean isAlive() {
         return thread.isAlive();
     }

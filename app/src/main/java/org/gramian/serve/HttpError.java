@@ -71,7 +71,6 @@ final class HttpError extends Exception {
                 RETRY_WITHOUT_MEMORY_SECONDS);
     }
 
-    /** Returns the error for a status of Javalin or Jetty. */
     private static HttpError ofStatus(int status) {
         return switch (status) {
             case 404 -> notFound();

@@ -2,17 +2,10 @@ package org.gramian.serve;
 
 import java.time.Duration;
 
-/**
- * Limits of a server.
- *
- * @param upload limits of one request
- * @param load limits of all requests together
- * @param connections limits of connections
- */
+/** Limits of a server: of one request, of all requests together, and of connections. */
 public record Limits(Upload upload, Load load, Connections connections) {
     public static final Limits DEFAULT = new Limits(Upload.DEFAULT, Load.DEFAULT);
 
-    /** Limits with the defaults for connections. */
     public Limits(Upload upload, Load load) {
         this(upload, load, Connections.DEFAULT);
     }
@@ -30,10 +23,7 @@ public record Limits(Upload upload, Load load, Connections connections) {
         public static final Upload DEFAULT = new Upload(20_000_000, 32, 50_000_000, Duration.ofSeconds(30));
 
         public Upload {
-            Check.atLeastOne(bytes, "bytes per request body");
-            Check.atLeastOne(images, "images per request");
-            Check.atLeastOne(pixels, "pixels per image");
-            Check.atLeastOne(time.toMillis(), "milliseconds per request body");
+            ServeOptions.requirePositive("request bodies", bytes, images, pixels, time.toMillis());
         }
     }
 
@@ -50,10 +40,7 @@ public record Limits(Upload upload, Load load, Connections connections) {
         public static final Load DEFAULT = new Load(256, 16, Duration.ofSeconds(30), Duration.ofSeconds(30));
 
         public Load {
-            Check.atLeastOne(images, "queued images");
-            Check.atLeastOne(batch, "crops per batch");
-            Check.atLeastOne(answer.toMillis(), "milliseconds per response");
-            Check.atLeastOne(grace.toMillis(), "milliseconds for the last responses at shutdown");
+            ServeOptions.requirePositive("the load", images, batch, answer.toMillis(), grace.toMillis());
         }
     }
 
@@ -69,17 +56,7 @@ public record Limits(Upload upload, Load load, Connections connections) {
         public static final Connections DEFAULT = new Connections(256, Duration.ofSeconds(15));
 
         public Connections {
-            Check.atLeastOne(perClient, "connections per client");
-            Check.atLeastOne(header.toMillis(), "milliseconds per request header");
-        }
-    }
-
-    /** A class of its own: methods of {@link Limits} would initialize {@link #DEFAULT} before its parts. */
-    private static final class Check {
-        private static void atLeastOne(long value, String what) {
-            if (value < 1) {
-                throw new IllegalArgumentException("expected a limit of at least 1 for " + what + ", found " + value);
-            }
+            ServeOptions.requirePositive("connections", perClient, header.toMillis());
         }
     }
 }

@@ -78,7 +78,6 @@ final class Meters implements AutoCloseable {
         explaining.record(time);
     }
 
-    /** Counts images of responses. */
     void images(int readable, int unreadable) {
         registry.counter("gramian.images", "outcome", "answered").increment(readable);
         registry.counter("gramian.images", "outcome", "unreadable").increment(unreadable);

@@ -37,7 +37,6 @@ final class ModelReloader {
 
     /** Identifies a version of a file without reading it. */
     record FileVersion(long bytes, long millis, String key) {
-        /** Returns the current version, if the file exists. */
         static Optional<FileVersion> of(Path file) {
             try {
                 BasicFileAttributes found = Files.readAttributes(file, BasicFileAttributes.class);
@@ -60,7 +59,6 @@ final class ModelReloader {
         var _ = thread.scheduleWithFixedDelay(this::poll, POLL_MILLIS, POLL_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** Returns the current model. */
     ModelSlot slot() {
         return slot;
     }
@@ -84,7 +82,6 @@ final class ModelReloader {
         }
     }
 
-    /** Reloads the model on the reload thread. */
     void reload() {
         thread.execute(() -> reload("SIGHUP"));
     }

@@ -64,7 +64,6 @@ final class ModelSlot implements AutoCloseable {
         }
     }
 
-    /** Leases the current model. */
     synchronized Lease lease() {
         return new Lease(present.retain());
     }
@@ -80,7 +79,6 @@ final class ModelSlot implements AutoCloseable {
         previous.release();
     }
 
-    /** Frees the model with its last lease. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -52,7 +52,6 @@ final class RequestBody {
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record UploadedImage(String name, byte[] content) {}
 
-    /** Checks content type and length before the body is read. */
     static void check(Context context, Limits.Upload limits) throws HttpError {
         String type = type(context.contentType());
         if (!type.startsWith("image/") && !type.equals(BYTES) && !type.equals(FORM)) {
@@ -143,7 +142,6 @@ final class RequestBody {
         return new HttpError(408, "too-slow", "expected " + expected);
     }
 
-    /** Returns the images of a body, at least one. */
     static List<UploadedImage> images(@Nullable String contentType, byte[] body, Limits.Upload limits)
             throws HttpError {
         if (!isForm(contentType)) {

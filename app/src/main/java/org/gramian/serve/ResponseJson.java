@@ -92,7 +92,6 @@ final class ResponseJson {
         }
     }
 
-    /** Returns the description of a model. */
     static ObjectNode model(LoadedModel model) {
         ModelHeader header = model.header();
         ObjectNode document = object().put("name", model.name());
@@ -110,7 +109,6 @@ final class ResponseJson {
                 .put("explain", model.explained().isPresent());
     }
 
-    /** Returns the error of an unreadable image. */
     static ObjectNode unreadable(UploadedImage image, Unreadable reason, Limits limits) {
         ObjectNode result = object().put("name", image.name());
         result.putObject("error")
@@ -137,7 +135,6 @@ final class ResponseJson {
         };
     }
 
-    /** Returns the most probable classes of an image. */
     static ObjectNode prediction(UploadedImage image, Prediction prediction, int count) {
         ObjectNode result = object().put("name", image.name())
                 .put("class", prediction.className())
@@ -181,7 +178,6 @@ final class ResponseJson {
         return object().put("class", name).put("heat", PNG + Base64.getEncoder().encodeToString(png));
     }
 
-    /** Throws if the model cannot be explained. */
     static void requireExplained(LoadedModel loaded) throws HttpError {
         if (loaded.explained().isEmpty()) {
             throw HttpError.wrong("explain=true is not supported by this model: "

@@ -1,7 +1,9 @@
 package org.gramian.serve;
 
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.LongStream;
 
 /**
  * Options of a server.
@@ -31,7 +33,13 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
         }
     }
 
-    /** Returns options for localhost without a token. */
+    static void requirePositive(String what, long... limits) {
+        if (!LongStream.of(limits).allMatch(limit -> limit > 0)) {
+            throw new IllegalArgumentException(
+                    "expected limits of at least 1 for " + what + ", found " + Arrays.toString(limits));
+        }
+    }
+
     public static ServeOptions local(int port) {
         return new ServeOptions(DEFAULT_HOST, port, Optional.empty(), Limits.DEFAULT);
     }

@@ -11,14 +11,17 @@ import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.jspecify.annotations.Nullable;
 
 /**
  * HTTP server of a model.
@@ -31,6 +34,21 @@ public final class Server implements AutoCloseable {
     private static final int MAX_HEADERS = 16 << 10;
     /** Timeout of each step of the shutdown after the requests are finished or aborted. */
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(2);
+
+    /** Only names of plain words are looked up in {@code web/} of the jar, so that no path leads elsewhere. */
+    private static final Pattern WEB_FILE =
+            Pattern.compile("(?:[a-zA-Z0-9_-]{1,40}/){0,3}[a-zA-Z0-9_-]{1,40}\\.[a-z0-9]{1,8}");
+
+    private static final Map<String, String> WEB_TYPES = Map.of(
+            "html", "text/html; charset=utf-8",
+            "css", "text/css; charset=utf-8",
+            "js", "text/javascript; charset=utf-8",
+            "json", "application/json",
+            "svg", "image/svg+xml",
+            "png", "image/png",
+            "jpg", "image/jpeg",
+            "ico", "image/x-icon",
+            "webmanifest", "application/manifest+json");
 
     private final ServeOptions options;
     private final Listener listener;
@@ -108,16 +126,6 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    /**
-     * Starts a server of a model in memory.
-     *
-     * @param model owned by the server
-     * @throws IOException if the server cannot listen at the address
-     */
-    public static Server start(ServeOptions options, LoadedModel model) throws IOException {
-        return start(options, ModelSource.of(model), Listener.NONE);
-    }
-
     private static String reason(Throwable failed) {
         Throwable cause = failed;
         while (cause.getCause() != null) {
@@ -166,9 +174,12 @@ public final class Server implements AutoCloseable {
         read(routes, RequestGuard.MODEL, api::model);
         read(routes, RequestGuard.HEALTH, this::health);
         read(routes, RequestGuard.METRICS, meters::answer);
-        read(routes, RequestGuard.OPENAPI, WebFiles::document);
-        read(routes, "/", WebFiles::answer);
-        read(routes, "/<name>", WebFiles::answer);
+        read(
+                routes,
+                RequestGuard.OPENAPI,
+                context -> send(context, ResponseJson.TYPE, Server.class.getResourceAsStream("openapi.json")));
+        read(routes, "/", Server::webFile);
+        read(routes, "/<name>", Server::webFile);
         HttpError.handle(routes);
     }
 
@@ -185,6 +196,27 @@ public final class Server implements AutoCloseable {
         });
     }
 
+    private static void webFile(Context context) throws HttpError, IOException {
+        String name = context.path().equals("/") ? "index.html" : context.path().substring(1);
+        String type = WEB_TYPES.get(name.substring(name.lastIndexOf('.') + 1));
+        if (!WEB_FILE.matcher(name).matches() || type == null) {
+            throw HttpError.notFound();
+        }
+        context.header("Cache-Control", "no-cache");
+        send(context, type, Server.class.getClassLoader().getResourceAsStream("web/" + name));
+    }
+
+    private static void send(Context context, String type, @Nullable InputStream resource)
+            throws HttpError, IOException {
+        try (InputStream file = resource) {
+            if (file == null) {
+                context.header("Cache-Control", "no-store");
+                throw HttpError.notFound();
+            }
+            context.contentType(type).result(file.readAllBytes());
+        }
+    }
+
     private void health(Context context) throws HttpError {
         if (admission.isClosed()) {
             throw HttpError.stopping();
@@ -195,7 +227,6 @@ public final class Server implements AutoCloseable {
         ResponseJson.answer(context, ResponseJson.object().put("status", "ok"));
     }
 
-    /** Returns the port it listens on. */
     public int port() {
         return javalin.port();
     }

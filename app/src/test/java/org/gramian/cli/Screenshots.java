@@ -13,7 +13,7 @@ import java.util.Locale;
 import org.gramian.cli.model.TinyService;
 import org.gramian.cli.model.Visit;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.Part;
+import org.gramian.gallery.Gallery.Subset;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
@@ -46,7 +46,7 @@ class Screenshots {
     private static Path image() throws IOException {
         Gallery gallery = Gallery.read(run().resolve("gallery.safetensors"));
         return gallery.items().stream()
-                .filter(item -> item.part() == Part.TEST)
+                .filter(item -> item.subset() == Subset.TEST)
                 .reduce((_, last) -> last)
                 .map(item -> demo().resolve("textures").resolve(item.name()))
                 .orElseThrow();

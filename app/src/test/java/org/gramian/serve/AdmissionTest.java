@@ -58,24 +58,24 @@ class AdmissionTest {
         Admission admission30 = new Admission(Limits.DEFAULT);
         measure(admission30);
         Admission.Ticket first = admission30.enter();
-        first.images(32, 32);
+        first.images(32, 32, 0);
         Admission.Ticket second = admission30.enter();
-        assertThatThrownBy(() -> second.images(32, 32)).isInstanceOfSatisfying(HttpError.class, it -> {
+        assertThatThrownBy(() -> second.images(32, 32, 0)).isInstanceOfSatisfying(HttpError.class, it -> {
             assertThat(it.code()).isEqualTo("busy");
             // 64 explanations of 0.4 s are to be done within half of 30 s.
             assertThat(it.retryAfter()).hasValue(11);
         });
-        second.images(32, 0);
+        second.images(32, 0, 0);
         for (int i = 0; i < 30; i++) {
             first.explained(Duration.ofMillis(400));
         }
-        admission30.enter().images(32, 32);
+        admission30.enter().images(32, 32, 0);
     }
 
     /** A prediction takes 10 ms, an explanation 400 ms. */
     private static void measure(Admission admission) throws HttpError {
         try (Admission.Ticket ticket = admission.enter()) {
-            ticket.images(1, 1);
+            ticket.images(1, 1, 0);
             admission.computed(1, Duration.ofMillis(10));
             ticket.explained(Duration.ofMillis(400));
         }
@@ -85,15 +85,15 @@ class AdmissionTest {
     void aRequestThatExceedsTheTimeLimitAloneIsRefusedWithThePossibleCount() throws HttpError {
         Admission unmeasured = new Admission(new Limits(
                 Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
-        unmeasured.enter().images(32, 32); // no measurement yet
+        unmeasured.enter().images(32, 32, 0); // no measurement yet
         Admission known = new Admission(new Limits(
                 Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
         measure(known);
-        assertThatThrownBy(() -> known.enter().images(32, 32))
+        assertThatThrownBy(() -> known.enter().images(32, 32, 0))
                 .isInstanceOfSatisfying(
                         HttpError.class, it -> assertThat(it.status()).isEqualTo(413))
                 .has(facts("12"));
-        known.enter().images(12, 12);
+        known.enter().images(12, 12, 0);
     }
 
     /** 58 bytes of WebP can code 49 megapixels, which take seconds to decode. */

@@ -65,8 +65,12 @@ class BatcherTest {
         }
     }
 
-    private Batcher batcher() {
-        return new Batcher(1, 1, (_, _) -> new Unreadable(Problem.CORRUPT, "simulated"), (_, _, _) -> {});
+    private static Batcher batcher(Batcher.Reader reader) {
+        return new Batcher(1, 1, reader, (_, _, _) -> {});
+    }
+
+    private static Batcher batcher() {
+        return batcher((_, _) -> unreadable());
     }
 
     @Test
@@ -145,17 +149,21 @@ class BatcherTest {
                 .containsExactly("urgent 0", "urgent 1", "batch");
     }
 
-    private static List<byte[]> images(char request, int count) {
-        return IntStream.range(0, count)
-                .mapToObj(i -> new byte[] {(byte) request, (byte) ('0' + i)})
-                .toList();
+    /** Submits images named by a letter and their number. */
+    private List<CompletableFuture<Batcher.Outcome>> submit(Batcher batcher, char request, int count) throws HttpError {
+        try (ModelSlot.Lease lease = slot.lease()) {
+            List<byte[]> images = IntStream.range(0, count)
+                    .mapToObj(i -> new byte[] {(byte) request, (byte) ('0' + i)})
+                    .toList();
+            return batcher.submit(new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter()), images);
+        }
     }
 
     private static ReadResult unreadable() {
         return new Unreadable(Problem.CORRUPT, "simulated");
     }
 
-    private String name(byte[] content) {
+    private static String name(byte[] content) {
         return "" + (char) content[0] + (char) content[1];
     }
 
@@ -166,25 +174,18 @@ class BatcherTest {
     @Test
     void requestsTakeTurnsAtDecoding() throws Exception {
         CountDownLatch gate = new CountDownLatch(1);
-        Batcher batcher = new Batcher(
-                1,
-                1,
-                (content, _) -> {
-                    await(gate);
-                    order.add(name(content));
-                    return unreadable();
-                },
-                (_, _, _) -> {});
-        try (ModelSlot.Lease lease = slot.lease()) {
-            Batcher.Job job = new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
-            List<CompletableFuture<Batcher.Outcome>> outcomes = new ArrayList<>();
-            outcomes.addAll(batcher.submit(job, images('x', 1)));
-            outcomes.addAll(batcher.submit(job, images('a', 4)));
-            outcomes.addAll(batcher.submit(job, images('b', 1)));
-            outcomes.addAll(batcher.submit(job, images('c', 2)));
-            gate.countDown();
-            awaitAll(outcomes);
-        }
+        Batcher batcher = batcher((content, _) -> {
+            await(gate);
+            order.add(name(content));
+            return unreadable();
+        });
+        List<CompletableFuture<Batcher.Outcome>> outcomes = new ArrayList<>();
+        outcomes.addAll(submit(batcher, 'x', 1));
+        outcomes.addAll(submit(batcher, 'a', 4));
+        outcomes.addAll(submit(batcher, 'b', 1));
+        outcomes.addAll(submit(batcher, 'c', 2));
+        gate.countDown();
+        awaitAll(outcomes);
         assertThat(order).containsExactly("x0", "a0", "b0", "c0", "a1", "c1", "a2", "a3");
         batcher.close(SHORT);
     }
@@ -193,26 +194,19 @@ class BatcherTest {
     void aLaterRequestTakesTurnsWithAnEarlierOneFromThenOn() throws Exception {
         CountDownLatch decoding = new CountDownLatch(1);
         CountDownLatch submitted = new CountDownLatch(1);
-        Batcher batcher = new Batcher(
-                1,
-                1,
-                (content, _) -> {
-                    order.add(name(content));
-                    if (name(content).equals("a2")) {
-                        decoding.countDown();
-                        await(submitted);
-                    }
-                    return unreadable();
-                },
-                (_, _, _) -> {});
-        try (ModelSlot.Lease lease = slot.lease()) {
-            Batcher.Job job = new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
-            List<CompletableFuture<Batcher.Outcome>> outcomes = new ArrayList<>(batcher.submit(job, images('a', 6)));
-            await(decoding);
-            outcomes.addAll(batcher.submit(job, images('l', 3)));
-            submitted.countDown();
-            awaitAll(outcomes);
-        }
+        Batcher batcher = batcher((content, _) -> {
+            order.add(name(content));
+            if (name(content).equals("a2")) {
+                decoding.countDown();
+                await(submitted);
+            }
+            return unreadable();
+        });
+        List<CompletableFuture<Batcher.Outcome>> outcomes = new ArrayList<>(submit(batcher, 'a', 6));
+        await(decoding);
+        outcomes.addAll(submit(batcher, 'l', 3));
+        submitted.countDown();
+        awaitAll(outcomes);
         assertThat(order).containsExactly("a0", "a1", "a2", "a3", "l0", "a4", "l1", "a5", "l2");
         batcher.close(SHORT);
     }
@@ -220,46 +214,31 @@ class BatcherTest {
     @Test
     void closeDoesNotWaitForADecoderThatHangs() throws Exception {
         CountDownLatch never = new CountDownLatch(1);
-        Batcher batcher = new Batcher(
-                1,
-                1,
-                (_, _) -> {
-                    await(never);
-                    return unreadable();
-                },
-                (_, _, _) -> {});
-        try (ModelSlot.Lease lease = slot.lease()) {
-            Batcher.Job job = new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
-            var _ = batcher.submit(job, images('a', 1));
-            long start = System.nanoTime();
-            batcher.close(Duration.ofMillis(100));
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
-        }
+        Batcher batcher = batcher((_, _) -> {
+            await(never);
+            return unreadable();
+        });
+        var _ = submit(batcher, 'a', 1);
+        long start = System.nanoTime();
+        batcher.close(Duration.ofMillis(100));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
     }
 
     @Test
     void decodingStopsWhenItsRequestIsOver() throws Exception {
         CountDownLatch decoding = new CountDownLatch(1);
-        Batcher batcher = new Batcher(
-                1,
-                1,
-                (content, cancelled) -> {
-                    order.add(name(content));
-                    decoding.countDown();
-                    while (name(content).equals("a0") && !cancelled.getAsBoolean()) {
-                        Thread.onSpinWait();
-                    }
-                    return unreadable();
-                },
-                (_, _, _) -> {});
-        try (ModelSlot.Lease lease = slot.lease()) {
-            Batcher.Job job = new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
-            CompletableFuture<Batcher.Outcome> endless =
-                    batcher.submit(job, images('a', 1)).getFirst();
-            await(decoding);
-            endless.cancel(false);
-            awaitAll(batcher.submit(job, images('b', 1)));
-        }
+        Batcher batcher = batcher((content, cancelled) -> {
+            order.add(name(content));
+            decoding.countDown();
+            while (name(content).equals("a0") && !cancelled.getAsBoolean()) {
+                Thread.onSpinWait();
+            }
+            return unreadable();
+        });
+        CompletableFuture<Batcher.Outcome> endless = submit(batcher, 'a', 1).getFirst();
+        await(decoding);
+        endless.cancel(false);
+        awaitAll(submit(batcher, 'b', 1));
         assertThat(order).containsExactly("a0", "b0");
         batcher.close(SHORT);
     }
@@ -267,27 +246,20 @@ class BatcherTest {
     @Test
     void imagesThatAreNotDecodedAtTheEndFailAsStopping() throws Exception {
         CountDownLatch decoding = new CountDownLatch(1);
-        Batcher batcher = new Batcher(
-                1,
-                1,
-                (_, _) -> {
-                    decoding.countDown();
-                    return unreadable();
-                },
-                (_, _, _) -> {});
+        Batcher batcher = batcher((_, _) -> {
+            decoding.countDown();
+            return unreadable();
+        });
         batcher.close(SHORT);
-        try (ModelSlot.Lease lease = slot.lease()) {
-            Batcher.Job job = new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
-            assertThat(batcher.submit(job, images('a', 2)))
-                    .allSatisfy(outcome -> assertThat(outcome)
-                            .isCompletedExceptionally()
-                            .failsWithin(Duration.ZERO)
-                            .withThrowableThat()
-                            .havingCause()
-                            .isInstanceOfSatisfying(
-                                    HttpError.class,
-                                    error -> assertThat(error.code()).isEqualTo("stopping")));
-        }
+        assertThat(submit(batcher, 'a', 2))
+                .allSatisfy(outcome -> assertThat(outcome)
+                        .isCompletedExceptionally()
+                        .failsWithin(Duration.ZERO)
+                        .withThrowableThat()
+                        .havingCause()
+                        .isInstanceOfSatisfying(
+                                HttpError.class,
+                                error -> assertThat(error.code()).isEqualTo("stopping")));
         assertThat(decoding.getCount()).isOne();
     }
 }

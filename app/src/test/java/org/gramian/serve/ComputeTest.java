@@ -32,7 +32,7 @@ class ComputeTest {
     @Test
     void scoresAndDescriptorsOfAnImageAreComputedInOnePass() throws Exception {
         List<Set<Engine.Rows>> passes = new ArrayList<>();
-        LoadedModel model = Served.computedBy(ModelWithGallery.load(folder), engine -> (crops, shape, wanted) -> {
+        LoadedModel model = Served.computedBy(Served.withGallery(folder), engine -> (crops, shape, wanted) -> {
             passes.add(wanted);
             return engine.compute(crops, shape, wanted);
         });
@@ -61,7 +61,7 @@ class ComputeTest {
     /** Fails the first call and returns the error message of the response. */
     private String assertRefusedOnce(String code, Runnable failing) throws Exception {
         AtomicInteger requested = new AtomicInteger();
-        LoadedModel model = Served.computedBy(ModelWithGallery.load(folder), engine -> (crops, shape, wanted) -> {
+        LoadedModel model = Served.computedBy(Served.withGallery(folder), engine -> (crops, shape, wanted) -> {
             if (requested.getAndIncrement() == 0) {
                 failing.run();
             }
@@ -82,7 +82,7 @@ class ComputeTest {
         Admission admission = new Admission(Limits.DEFAULT);
         Unreadable full = new Unreadable(Problem.NO_MEMORY, "simulated");
         Batcher batcher = new Batcher(1, 1, (_, _) -> full, (_, _, _) -> {});
-        try (ModelSlot slot = new ModelSlot(ModelWithGallery.load(folder));
+        try (ModelSlot slot = new ModelSlot(Served.withGallery(folder));
                 ModelSlot.Lease lease = slot.lease();
                 Admission.Ticket ticket = admission.enter()) {
             Batcher.Job job = new Batcher.Job(lease, Set.of(Engine.Rows.SCORES), false, ticket);
@@ -97,7 +97,7 @@ class ComputeTest {
 
     @Test
     void anExplanationKeepsTheCroppedImageAndCountsItsMemory() throws Exception {
-        LoadedModel model = ModelWithGallery.load(folder);
+        LoadedModel model = Served.withGallery(folder);
         Image large = new Image(3_000, 2_000, new byte[3 * 3_000 * 2_000]);
         ReadResult read = new Readable(large, new ImageInfo(ImageFormat.PNG, ImageInfo.Colour.RGB, 8, 3_000, 2_000, 1));
         Batcher batcher = new Batcher(1, 1, (_, _) -> read, (_, _, _) -> {});

@@ -33,7 +33,7 @@ class LargeResponseTest {
         Limits limits = new Limits(new Limits.Upload(1_000_000, 4, 50_000_000, time), Limits.Load.DEFAULT);
         return Served.start(
                 Served.computedBy(
-                        ModelWithGallery.load(folder), _ -> (_, _, _) -> Map.of(Engine.Rows.DESCRIPTORS, descriptor())),
+                        Served.withGallery(folder), _ -> (_, _, _) -> Map.of(Engine.Rows.DESCRIPTORS, descriptor())),
                 new ServeOptions("localhost", 0, Optional.empty(), limits));
     }
 

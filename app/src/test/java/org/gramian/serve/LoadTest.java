@@ -26,7 +26,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.gramian.cli.TinyModel;
 import org.gramian.serve.RequestBody.UploadedImage;
-import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -219,8 +218,8 @@ class LoadTest {
     void aNewModelIsLoadedUnderLoadAndADamagedOneIsNot() throws Exception {
         Path file = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
         ConcurrentLinkedQueue<String> said = new ConcurrentLinkedQueue<>();
-        Server server = Server.start(
-                ServeOptions.local(0), ModelSource.of(file, Device.CPU), new Server.Listener(said::add, _ -> {}));
+        Server server =
+                Server.start(ServeOptions.local(0), Served.source(file), new Server.Listener(said::add, _ -> {}));
         try (Served served = new Served(server, java.net.http.HttpClient.newHttpClient())) {
             AtomicBoolean over = new AtomicBoolean();
             AtomicInteger answers = new AtomicInteger();

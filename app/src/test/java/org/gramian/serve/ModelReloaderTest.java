@@ -3,20 +3,17 @@ package org.gramian.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.gramian.basis.Sha256;
 import org.gramian.cli.TinyModel;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.GalleryBuilder;
+import org.gramian.gallery.Gallery.GalleryBuilder;
 import org.gramian.inference.OpenModel;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,7 +39,7 @@ class ModelReloaderTest {
 
     /** A source with a hook after each load. */
     private ModelSource source(LoadHook hook) {
-        ModelSource plain = ModelSource.of(file, Device.CPU);
+        ModelSource plain = Served.source(file);
         AtomicInteger loads = new AtomicInteger();
         return new ModelSource() {
             @Override
@@ -90,20 +87,13 @@ class ModelReloaderTest {
         }
     }
 
-    /** Writes an empty gallery beside the model. */
-    private void writeGallery(long descriptorSize) throws IOException, NoSuchAlgorithmException {
-        String fingerprint =
-                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
-        new GalleryBuilder(TinyModel.CLASSES, descriptorSize, fingerprint)
-                .build()
-                .write(file.resolveSibling(Gallery.FILE));
-    }
-
     @Test
     void aGalleryIsDroppedIfTheModelChangedWhileItWasLoaded() throws Exception {
-        ModelSource plain = ModelSource.of(file, Device.CPU);
+        ModelSource plain = Served.source(file);
         LoadedModel without = plain.load(events::add);
-        writeGallery(without.header().descriptorSize());
+        new GalleryBuilder(TinyModel.CLASSES, without.header().descriptorSize(), Sha256.hex(Sha256.of(file)))
+                .build()
+                .write(file.resolveSibling(Gallery.FILE));
         without.release();
         LoadedModel with = plain.load(events::add);
         assertThat(with.nearest()).isPresent();

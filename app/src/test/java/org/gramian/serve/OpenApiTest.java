@@ -41,7 +41,7 @@ class OpenApiTest {
         Limits limits =
                 new Limits(new Limits.Upload(100_000, 3, 1_000_000, Duration.ofSeconds(20)), Limits.Load.DEFAULT);
         served = Served.start(
-                ModelWithGallery.load(folder), new ServeOptions("localhost", 0, Optional.of("secret"), limits));
+                Served.withGallery(folder), new ServeOptions("localhost", 0, Optional.of("secret"), limits));
         check = new OpenApiCheck(Served.json(served.get("/openapi.json")));
     }
 

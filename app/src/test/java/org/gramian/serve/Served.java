@@ -10,12 +10,24 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.imageio.ImageIO;
 import org.gramian.cli.TinyModel;
+import org.gramian.gallery.Gallery.GalleryBuilder;
+import org.gramian.gallery.Gallery.Item;
+import org.gramian.gallery.Gallery.Subset;
+import org.gramian.gallery.NearestImages;
+import org.gramian.gallery.Thumbnail;
+import org.gramian.image.Image;
+import org.gramian.image.ImageSource;
+import org.gramian.image.ReadResult;
 import org.gramian.inference.OpenModel;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
@@ -35,11 +47,44 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
     }
 
     static Served start(LoadedModel model, ServeOptions options) throws IOException {
-        return new Served(Server.start(options, model), HttpClient.newHttpClient());
+        ModelSource source = new ModelSource() {
+            @Override
+            public List<Path> files() {
+                return List.of();
+            }
+
+            @Override
+            public LoadedModel load(Consumer<String> events) {
+                return model;
+            }
+        };
+        return new Served(Server.start(options, source, Server.Listener.NONE), HttpClient.newHttpClient());
+    }
+
+    /** A model file in libtorch, with the gallery beside it. */
+    static ModelSource source(Path file) {
+        return ModelSource.of(file, it -> OpenModel.open(it, OpenModel.EngineChoice.LIBTORCH, () -> Device.CPU, 0));
     }
 
     static LoadedModel load(Path file) throws IOException {
-        return LoadedModel.of("tiny", ModelFile.read(file, Device.CPU));
+        return new LoadedModel("tiny", OpenModel.of(ModelFile.read(file, Device.CPU)), Optional.empty());
+    }
+
+    /** A tiny model whose gallery has the images {@link #png} of the seeds 1 to 5. */
+    static LoadedModel withGallery(Path folder) throws IOException {
+        LoadedModel plain = load(TinyModel.write(folder.resolve("model.safetensors"), "center:32"));
+        GalleryBuilder gallery =
+                new GalleryBuilder(TinyModel.CLASSES, plain.header().descriptorSize(), "0".repeat(64));
+        Classifier classifier = plain.classifier();
+        for (int i = 1; i <= 5; i++) {
+            Image image = ((ReadResult.Readable) classifier.read(ImageSource.of("png", png(i)))).image();
+            float[][] descriptors = classifier
+                    .compute(List.of(classifier.render(image)), Set.of(Engine.Rows.DESCRIPTORS))
+                    .getFirst()
+                    .of(Engine.Rows.DESCRIPTORS);
+            gallery.add(new Item("paper/" + i + ".png", 0, Subset.TRAINING), Thumbnail.of(image), descriptors);
+        }
+        return new LoadedModel("tiny", plain.opened(), Optional.of(NearestImages.of(gallery.build())));
     }
 
     /** The same model with something around its engine. */

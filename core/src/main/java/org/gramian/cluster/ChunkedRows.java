@@ -46,23 +46,23 @@ record ChunkedRows(Tensor mean, Tensor centred) {
         return centred.size(1);
     }
 
-    /** Returns views of a few thousand rows each, in order. */
-    List<Tensor> chunks() {
-        List<Tensor> chunks = new ArrayList<>();
-        for (long start = 0; start < count(); start += CHUNK) {
-            chunks.add(centred.slice(0, start, Math.min(count(), start + CHUNK)));
-        }
-        return chunks;
+    /** Consumer of a chunk and the index of its first row. */
+    interface ChunkConsumer {
+        void accept(Tensor chunk, long start, Scope scope);
     }
 
-    /** Applies a function to every chunk and concatenates the results. */
-    Tensor mapChunks(UnaryOperator<Tensor> function) {
-        List<Tensor> parts = new ArrayList<>();
-        for (Tensor chunk : chunks()) {
+    /** Passes views of a few thousand rows each, in order, each in a scope of its own. */
+    void forEach(ChunkConsumer consumer) {
+        for (long start = 0; start < count(); start += CHUNK) {
             try (Scope scope = Scope.open()) {
-                parts.add(scope.keep(function.apply(chunk)));
+                consumer.accept(centred.slice(0, start, Math.min(count(), start + CHUNK)), start, scope);
             }
         }
+    }
+
+    Tensor mapChunks(UnaryOperator<Tensor> function) {
+        List<Tensor> parts = new ArrayList<>();
+        forEach((chunk, _, scope) -> parts.add(scope.keep(function.apply(chunk))));
         return Tensors.concat(parts, 0);
     }
 
@@ -75,17 +75,14 @@ record ChunkedRows(Tensor mean, Tensor centred) {
         return rows.mul(rows).sum(1);
     }
 
-    /** Returns a row, {@code [1, d]}. */
     Tensor row(long place) {
         return centred.slice(0, place, place + 1);
     }
 
-    /** Returns zeros of the type and device of the rows. */
     Tensor zeros(long... sizes) {
         return Tensors.zeros(Shape.of(sizes), centred.type(), centred.device());
     }
 
-    /** Returns the unit roundoff. */
     double rounding() {
         return centred.type() == DType.F64 ? 0x1p-53 : 0x1p-24;
     }

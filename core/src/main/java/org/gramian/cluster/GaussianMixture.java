@@ -3,7 +3,6 @@ package org.gramian.cluster;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
-import org.gramian.cluster.Gaussians.Moments;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -47,7 +46,6 @@ public record GaussianMixture(int components, int mostIterations, double toleran
         }
     }
 
-    /** Returns a mixture with default limits. */
     public static GaussianMixture of(int components) {
         return new GaussianMixture(components, DEFAULT_ITERATIONS, DEFAULT_TOLERANCE);
     }
@@ -65,7 +63,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
             Tensor unit = Tensors.identity(components, rows.type(), rows.device());
             double scale = scale(data);
             ChunkedRows scaled = new ChunkedRows(data.mean(), data.centred().mul(1 / scale));
-            Gaussians start = Gaussians.of(Moments.ofLabels(scaled, labels, unit), VARIANCE_FLOOR);
+            Gaussians start = Gaussians.of(Gaussians.Moments.ofLabels(scaled, labels, unit), VARIANCE_FLOOR);
             return keep(scope, refine(scaled, start, random), data.mean(), scale);
         }
     }
@@ -76,11 +74,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
      */
     private static double scale(ChunkedRows data) {
         Tensor sums = data.zeros(1, data.width());
-        for (Tensor chunk : data.chunks()) {
-            try (Scope _ = Scope.open()) {
-                sums.copyFrom(sums.add(chunk.mul(chunk).sum(0)));
-            }
-        }
+        data.forEach((chunk, _, _) -> sums.copyFrom(sums.add(chunk.mul(chunk).sum(0))));
         double largest = Math.sqrt(sums.largestMagnitude() / data.count());
         return largest > 0 ? largest : 1;
     }
@@ -90,7 +84,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
         List<Double> likelihoods = new ArrayList<>();
         List<Integer> reseeded = new ArrayList<>();
         Gaussians current = start;
-        Moments moments = Moments.of(data, current);
+        Gaussians.Moments moments = Gaussians.Moments.of(data, current);
         likelihoods.add(moments.logLikelihood());
         for (int iteration = 1; iteration <= mostIterations; iteration++) {
             try (Scope scope = Scope.open()) {
@@ -99,7 +93,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
                     reseeded.add(iteration);
                 }
                 current = next.keptIn(scope);
-                moments = Moments.of(data, current).keptIn(scope);
+                moments = Gaussians.Moments.of(data, current).keptIn(scope);
             }
             likelihoods.add(moments.logLikelihood());
             double rise = moments.logLikelihood() - likelihoods.get(iteration - 1);
@@ -111,7 +105,6 @@ public record GaussianMixture(int components, int mostIterations, double toleran
                 current.weights(), current.means(), current.variances().sqrt(), likelihoods, reseeded);
     }
 
-    /** Converts the mixture to the units of the given rows. */
     private static Mixture keep(Scope scope, Mixture found, Tensor mean, double scale) {
         double shift = found.means().size(1) * Math.log(scale);
         return new Mixture(
@@ -122,5 +115,180 @@ public record GaussianMixture(int components, int mostIterations, double toleran
                         .map(likelihood -> likelihood - shift)
                         .toList(),
                 found.reseeded());
+    }
+
+    /**
+     * Gaussians with diagonal covariances, {@code p(x) = Σ_k w_k N(x; μ_k, diag σ_k²)}, fitted by {@link GaussianMixture}.
+     *
+     * @param weights {@code w [k]}, with sum 1
+     * @param means {@code μ [k, d]}
+     * @param deviations {@code σ [k, d]}
+     * @param logLikelihoods mean of {@code log p(x)} over the rows before every iteration, and after the last
+     * @param reseeded indexes in {@code logLikelihoods} that may be lower than the one before, since an empty component was restarted
+     */
+    public record Mixture(
+            Tensor weights, Tensor means, Tensor deviations, List<Double> logLikelihoods, List<Integer> reseeded) {
+        public Mixture {
+            logLikelihoods = List.copyOf(logLikelihoods);
+            reseeded = List.copyOf(reseeded);
+        }
+    }
+
+    /**
+     * Parameters of a mixture during the fit.
+     *
+     * @param weights {@code w [k]}
+     * @param means {@code μ [k, d]}
+     * @param variances {@code σ² [k, d]}
+     */
+    record Gaussians(Tensor weights, Tensor means, Tensor variances) {
+        /** Avoids a division by 0; components of such a mass are reseeded. */
+        private static final double SMALLEST_MASS = 1e-30;
+
+        /** M step: the mixture of maximum likelihood for given responsibilities. */
+        static Gaussians of(Moments moments, double floor) {
+            Tensor masses = moments.masses().atLeast(SMALLEST_MASS);
+            Tensor total = masses.sum();
+            Tensor means = moments.sums().div(masses);
+            Tensor squares = moments.squares().div(masses);
+            Tensor variances = squares.sub(means.mul(means)).atLeast(floor);
+            Tensor weights = masses.div(total).reshape(masses.size(0));
+            return new Gaussians(weights, means, variances);
+        }
+
+        /**
+         * Coefficients of the log-densities: {@code ℓ_k(x) = constant_k + ⟨x, linear_k⟩ + ⟨x², square_k⟩}.
+         *
+         * @param square {@code −1/(2σ²)}, {@code [d, k]}
+         * @param linear {@code μ/σ²}, {@code [d, k]}
+         * @param constant {@code log w − ½ Σ (log 2πσ² + μ²/σ²)}, {@code [1, k]}
+         */
+        record Terms(Tensor square, Tensor linear, Tensor constant) {
+            /** {@code log w_k + log N(x; μ_k, σ_k²)} of rows, {@code [n, k]}. */
+            Tensor logDensities(Tensor rows, Tensor squares) {
+                Tensor quadratic = squares.matmul(square);
+                return quadratic.add(rows.matmul(linear)).add(constant);
+            }
+        }
+
+        Terms terms() {
+            Tensor precision = variances.reciprocal();
+            Tensor linear = means.mul(precision);
+            Tensor logs = variances.mul(2 * Math.PI).log();
+            Tensor halves = logs.add(means.mul(linear)).sum(1).mul(-0.5); // [k, 1]
+            Tensor constant = halves.reshape(1, weights.size(0)).add(weights.log());
+            return new Terms(precision.mul(-0.5).transpose(), linear.transpose(), constant);
+        }
+
+        /**
+         * Restarts nearly empty components in place, each from the heaviest one.
+         *
+         * @return whether there were any
+         */
+        boolean reseed(Tensor masses, long rows, RandomGenerator random) {
+            double[] weight = masses.toDoubles();
+            double smallest = SMALLEST_SHARE * rows / weight.length;
+            boolean any = false;
+            for (int k = 0; k < weight.length; k++) {
+                if (weight[k] < smallest) {
+                    int heaviest = 0;
+                    for (int j = 1; j < weight.length; j++) {
+                        heaviest = weight[j] > weight[heaviest] ? j : heaviest;
+                    }
+                    weight[heaviest] /= 2;
+                    weight[k] = weight[heaviest];
+                    split(heaviest, k, random);
+                    any = true;
+                }
+            }
+            if (any) {
+                Tensor changed = Tensors.of(weight, weights.shape(), weights.type());
+                weights.copyFrom(changed.div(changed.sum()));
+            }
+            return any;
+        }
+
+        private void split(int heaviest, int empty, RandomGenerator random) {
+            try (Scope _ = Scope.open()) {
+                Tensor variance = row(variances, heaviest);
+                Tensor gaussian = Tensors.gaussian(random, variance.shape(), variance.type());
+                Tensor signs = gaussian.sign().to(variance.device());
+                Tensor step = variance.sqrt().mul(signs).mul(0.5);
+                Tensor mean = row(means, heaviest).copy();
+                row(means, empty).copyFrom(mean.add(step));
+                row(means, heaviest).copyFrom(mean.sub(step));
+                row(variances, empty).copyFrom(variance);
+            }
+        }
+
+        private static Tensor row(Tensor matrix, int k) {
+            return matrix.slice(0, k, k + 1L);
+        }
+
+        Gaussians keptIn(Scope scope) {
+            scope.keep(weights);
+            scope.keep(means);
+            scope.keep(variances);
+            return this;
+        }
+
+        /**
+         * Sufficient statistics of the rows under the responsibilities {@code γ}.
+         *
+         * @param masses {@code Σ_i γ_ik}, {@code [k, 1]}
+         * @param sums {@code Σ_i γ_ik x_i}, {@code [k, d]}
+         * @param squares {@code Σ_i γ_ik x_i²}, {@code [k, d]}
+         * @param logLikelihood the mean of {@code log p(x_i)} over rows
+         */
+        record Moments(Tensor masses, Tensor sums, Tensor squares, double logLikelihood) {
+            private static Moments zeros(ChunkedRows data, long components) {
+                return new Moments(
+                        data.zeros(components, 1),
+                        data.zeros(components, data.width()),
+                        data.zeros(components, data.width()),
+                        Double.NaN);
+            }
+
+            /** Hard assignment: every row belongs to the component of its label. */
+            static Moments ofLabels(ChunkedRows data, Tensor labels, Tensor unit) {
+                Moments moments = zeros(data, unit.size(0));
+                data.forEach((chunk, start, _) -> {
+                    Tensor own = labels.slice(0, start, start + chunk.size(0));
+                    moments.add(chunk, chunk.mul(chunk), unit.select(0, own));
+                });
+                return moments;
+            }
+
+            /** E step: responsibilities are proportional to the weighted densities. */
+            static Moments of(ChunkedRows data, Gaussians mixture) {
+                Moments moments = zeros(data, mixture.weights().size(0));
+                Terms terms = mixture.terms();
+                double[] likelihood = new double[1];
+                data.forEach((chunk, _, _) -> {
+                    Tensor squares = chunk.mul(chunk);
+                    Tensor logs = terms.logDensities(chunk, squares); // [chunk, k]
+                    Tensor largest = logs.max(1);
+                    Tensor shares = logs.sub(largest).expInPlace();
+                    Tensor total = shares.sum(1);
+                    likelihood[0] += total.log().add(largest).sum().item();
+                    moments.add(chunk, squares, shares.div(total));
+                });
+                return new Moments(moments.masses, moments.sums, moments.squares, likelihood[0] / data.count());
+            }
+
+            private void add(Tensor rows, Tensor squared, Tensor responsibilities) {
+                Tensor turned = responsibilities.transpose();
+                masses.copyFrom(masses.add(responsibilities.sum(0).transpose()));
+                sums.copyFrom(sums.add(turned.matmul(rows)));
+                squares.copyFrom(squares.add(turned.matmul(squared)));
+            }
+
+            Moments keptIn(Scope scope) {
+                scope.keep(masses);
+                scope.keep(sums);
+                scope.keep(squares);
+                return this;
+            }
+        }
     }
 }

@@ -22,8 +22,7 @@ import org.gramian.tensor.Tensors;
  * @param mostIterations maximum number of iterations
  */
 public record KMeans(int clusters, int mostIterations) {
-    /** Default number of iterations. */
-    public static final int DEFAULT_ITERATIONS = 50;
+    private static final int DEFAULT_ITERATIONS = 50;
 
     public KMeans {
         if (clusters < 1 || mostIterations < 1) {
@@ -32,7 +31,6 @@ public record KMeans(int clusters, int mostIterations) {
         }
     }
 
-    /** Returns a clustering with the default number of iterations. */
     public static KMeans of(int clusters) {
         return new KMeans(clusters, DEFAULT_ITERATIONS);
     }
@@ -80,13 +78,11 @@ public record KMeans(int clusters, int mostIterations) {
         Tensor offsets = ChunkedRows.squares(centres).transpose(); // [1, k]
         List<Tensor> labels = new ArrayList<>();
         List<Tensor> scores = new ArrayList<>();
-        for (Tensor chunk : data.chunks()) {
-            try (Scope scope = Scope.open()) {
-                Tensor.Largest nearest = chunk.matmul(turned).sub(offsets).largest(1);
-                scores.add(scope.keep(nearest.values()));
-                labels.add(scope.keep(nearest.indices()));
-            }
-        }
+        data.forEach((chunk, _, scope) -> {
+            Tensor.Largest nearest = chunk.matmul(turned).sub(offsets).largest(1);
+            scores.add(scope.keep(nearest.values()));
+            labels.add(scope.keep(nearest.indices()));
+        });
         Tensor distances = lengths.sub(Tensors.concat(scores, 0)).relu();
         return new Assignment(Tensors.concat(labels, 0).reshape(data.count()), distances);
     }
@@ -97,24 +93,17 @@ public record KMeans(int clusters, int mostIterations) {
                 Tensors.identity(clusters, data.centred().type(), data.centred().device());
         Tensor sums = data.zeros(clusters, data.width());
         Tensor counts = data.zeros(clusters, 1);
-        long start = 0;
-        for (Tensor chunk : data.chunks()) {
-            try (Scope _ = Scope.open()) {
-                Tensor labels = assigned.labels.slice(0, start, start + chunk.size(0));
-                Tensor members = unit.select(0, labels); // [chunk, k], one 1 in each row
-                sums.copyFrom(sums.add(members.transpose().matmul(chunk)));
-                counts.copyFrom(counts.add(members.sum(0).transpose()));
-                start += chunk.size(0);
-            }
-        }
+        data.forEach((chunk, start, _) -> {
+            Tensor labels = assigned.labels.slice(0, start, start + chunk.size(0));
+            Tensor members = unit.select(0, labels); // [chunk, k], one 1 in each row
+            sums.copyFrom(sums.add(members.transpose().matmul(chunk)));
+            counts.copyFrom(counts.add(members.sum(0).transpose()));
+        });
         Tensor means = sums.div(counts.atLeast(1));
-        putEmptyOnFarRows(means, counts.toDoubles(), data, assigned.distances.toDoubles());
-        return means;
-    }
-
-    private static void putEmptyOnFarRows(Tensor means, double[] counts, ChunkedRows data, double[] distances) {
-        for (int k = 0; k < counts.length; k++) {
-            if (counts[k] == 0) {
+        double[] sizes = counts.toDoubles();
+        double[] distances = assigned.distances.toDoubles();
+        for (int k = 0; k < clusters; k++) {
+            if (sizes[k] == 0) {
                 int farthest = 0;
                 for (int i = 1; i < distances.length; i++) {
                     farthest = distances[i] > distances[farthest] ? i : farthest;
@@ -123,6 +112,7 @@ public record KMeans(int clusters, int mostIterations) {
                 means.slice(0, k, k + 1L).copyFrom(data.row(farthest));
             }
         }
+        return means;
     }
 
     /** Computes squared distances {@code [n, k]} of rows {@code [n, d]} to centres {@code [k, d]}, at least 0. */
@@ -148,7 +138,6 @@ public record KMeans(int clusters, int mostIterations) {
         /** Squared distances below this many rounding errors of the squared norms count as 0. */
         private static final double ROUNDINGS = 64;
 
-        /** Draws distinct rows {@code [k, d]}. */
         Tensor centres(int count, RandomGenerator random) {
             double[] own = lengths.toDoubles();
             double[] nearest = new double[own.length];
@@ -173,7 +162,6 @@ public record KMeans(int clusters, int mostIterations) {
             return Tensors.concat(chosen, 0);
         }
 
-        /** Updates the nearest distances with one more centre. */
         private void narrow(double[] nearest, double[] own, long place, boolean first) {
             try (Scope _ = Scope.open()) {
                 Tensor column = data.row(place).transpose().mul(2);

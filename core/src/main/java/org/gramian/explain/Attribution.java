@@ -45,7 +45,6 @@ public enum Attribution {
         return EnumWords.parse(Attribution.class, "the attribution", text);
     }
 
-    /** Returns the name, as {@code grad-cam}. */
     public String text() {
         return EnumWords.text(this);
     }

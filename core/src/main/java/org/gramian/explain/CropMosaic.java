@@ -14,7 +14,7 @@ import org.gramian.image.crop.Crop;
  * @param height rows of the result
  * @param crops the crops of the maps, all of one image size
  */
-record CropMosaic(int width, int height, List<Crop> crops) {
+public record CropMosaic(int width, int height, List<Crop> crops) {
     /** Support of a cubic B-spline. */
     private static final int TAPS = 4;
 

@@ -10,15 +10,16 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.model.ModelCard;
 import org.gramian.tensor.Shape;
 
-/** The test crops of an image, without the image itself, which may be large. */
-public final class CroppedImage {
-    private final CropPixels pixels;
-    private final CropMosaic mosaic;
+/**
+ * The test crops of an image, without the image itself, which may be large.
+ *
+ * @param scaled the image at the size that all crops are cut from
+ */
+public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preprocessing, CropMosaic mosaic) {
+    /** Alignment of libtorch's tensors. */
+    private static final long ALIGNMENT = 64;
 
-    private CroppedImage(CropPixels pixels, CropMosaic mosaic) {
-        this.pixels = pixels;
-        this.mosaic = mosaic;
-    }
+    private static final int CHANNELS = 3;
 
     /**
      * Crops an image by the card's test crops of the whole image.
@@ -26,104 +27,67 @@ public final class CroppedImage {
      * @throws IllegalArgumentException if the image is too small for crops
      */
     public static CroppedImage of(Image image, ModelCard card) {
-        List<Crop> windows = card.crops().whole().testing().of(image.width(), image.height(), "");
+        List<Crop> crops = card.crops().whole().testing().of(image.width(), image.height(), "");
         return new CroppedImage(
-                CropPixels.of(image, windows, card.preprocessing()),
-                CropMosaic.of(image.width(), image.height(), windows));
-    }
-
-    CropPixels pixels() {
-        return pixels;
-    }
-
-    CropMosaic mosaic() {
-        return mosaic;
+                crops.getFirst().scale(image),
+                crops,
+                card.preprocessing(),
+                CropMosaic.of(image.width(), image.height(), crops));
     }
 
     /** Returns the approximate memory in bytes. */
     public long bytes() {
-        return pixels.scaled().rgb().length;
+        return scaled.rgb().length;
+    }
+
+    /** Returns the shape {@code [n, 3, s, s]} of the crops, with an optional blank one of the image's mean colour. */
+    Shape shape(boolean blank) {
+        int size = crops.getFirst().size();
+        return Shape.of(crops.size() + (blank ? 1 : 0), CHANNELS, size, size);
+    }
+
+    /** Writes all crops, the blank one last. */
+    MemorySegment write(Arena arena, boolean blank) {
+        Shape shape = shape(blank);
+        MemorySegment memory = arena.allocate(shape.elements() * Float.BYTES, ALIGNMENT);
+        long bytes = memory.byteSize() / shape.at(0);
+        for (int i = 0; i < crops.size(); i++) {
+            preprocessing.write(scaled, crops.get(i), memory.asSlice(i * bytes, bytes));
+        }
+        if (blank) {
+            BitSet all = new BitSet();
+            all.set(0);
+            preprocessing.write(
+                    masked(all, 1, 1).scaled, crops.getFirst(), memory.asSlice(crops.size() * bytes, bytes));
+        }
+        return memory;
     }
 
     /**
-     * The input crops of a network, with an optional blank crop of the image's mean colour.
+     * Replaces some cells of a grid over the image by the mean colour.
      *
-     * @param scaled the image at the size that all crops are cut from
+     * @param places indexes of the cells
      */
-    record CropPixels(Image scaled, List<Crop> crops, Preprocessing preprocessing) {
-        /** Alignment of libtorch's tensors. */
-        private static final long ALIGNMENT = 64;
-
-        static CropPixels of(Image image, List<Crop> crops, Preprocessing preprocessing) {
-            return new CropPixels(crops.getFirst().scale(image), crops, preprocessing);
+    CroppedImage masked(BitSet places, int columns, int rows) {
+        long[] sums = new long[CHANNELS];
+        byte[] rgb = scaled.rgb().clone();
+        for (int i = 0; i < rgb.length; i++) {
+            sums[i % CHANNELS] += rgb[i] & 0xff;
         }
-
-        /** Returns the shape {@code [n, 3, s, s]}, including the blank crop. */
-        Shape shape(boolean blank) {
-            int size = crops.getFirst().size();
-            return Shape.of(crops.size() + (blank ? 1 : 0), 3, size, size);
+        byte[] mean = new byte[CHANNELS];
+        for (int i = 0; i < CHANNELS; i++) {
+            mean[i] = (byte) Math.round((double) sums[i] * CHANNELS / rgb.length);
         }
-
-        /** Writes all crops, the blank one last. */
-        MemorySegment write(Arena arena, boolean blank) {
-            Shape shape = shape(blank);
-            MemorySegment memory = arena.allocate(shape.elements() * Float.BYTES, ALIGNMENT);
-            long bytes = memory.byteSize() / shape.at(0);
-            for (int i = 0; i < crops.size(); i++) {
-                preprocessing.write(scaled, crops.get(i), memory.asSlice(i * bytes, bytes));
-            }
-            if (blank) {
-                Image nothing = MeanColourMask.blank(scaled);
-                preprocessing.write(nothing, crops.getFirst(), memory.asSlice(crops.size() * bytes, bytes));
-            }
-            return memory;
-        }
-
-        /** Replaces an image, or a part of it, by its mean colour. */
-        static final class MeanColourMask {
-            private static final int CHANNELS = 3;
-
-            private MeanColourMask() {}
-
-            /** Returns a blank image of the same size. */
-            static Image blank(Image image) {
-                BitSet all = new BitSet();
-                all.set(0, image.width() * image.height());
-                return blank(image, all, image.width(), image.height());
-            }
-
-            /**
-             * Blanks some cells of a grid over the image.
-             *
-             * @param places indexes of the cells
-             */
-            static Image blank(Image image, BitSet places, int columns, int rows) {
-                byte[] mean = mean(image);
-                byte[] rgb = image.rgb().clone();
-                for (int y = 0; y < image.height(); y++) {
-                    int row = (int) ((long) y * rows / image.height());
-                    for (int x = 0; x < image.width(); x++) {
-                        int column = (int) ((long) x * columns / image.width());
-                        if (places.get(row * columns + column)) {
-                            System.arraycopy(mean, 0, rgb, CHANNELS * (y * image.width() + x), CHANNELS);
-                        }
-                    }
+        int width = scaled.width();
+        for (int y = 0; y < scaled.height(); y++) {
+            int row = (int) ((long) y * rows / scaled.height());
+            for (int x = 0; x < width; x++) {
+                int column = (int) ((long) x * columns / width);
+                if (places.get(row * columns + column)) {
+                    System.arraycopy(mean, 0, rgb, CHANNELS * (y * width + x), CHANNELS);
                 }
-                return new Image(image.width(), image.height(), rgb);
-            }
-
-            private static byte[] mean(Image image) {
-                long[] sums = new long[CHANNELS];
-                byte[] rgb = image.rgb();
-                for (int i = 0; i < rgb.length; i++) {
-                    sums[i % CHANNELS] += rgb[i] & 0xff;
-                }
-                byte[] mean = new byte[CHANNELS];
-                for (int i = 0; i < CHANNELS; i++) {
-                    mean[i] = (byte) Math.round((double) sums[i] * CHANNELS / rgb.length);
-                }
-                return mean;
             }
         }
+        return new CroppedImage(new Image(width, scaled.height(), rgb), crops, preprocessing, mosaic);
     }
 }

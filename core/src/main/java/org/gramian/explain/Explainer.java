@@ -1,7 +1,6 @@
 package org.gramian.explain;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -9,9 +8,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.gramian.explain.Attribution.Baseline;
 import org.gramian.explain.CropMosaic.Grid;
-import org.gramian.explain.CroppedImage.CropPixels;
 import org.gramian.explain.Explanation.ChannelPair;
-import org.gramian.image.Image;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -39,7 +36,6 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
      * @param pairs number of pairs of feature maps to report
      */
     public record Settings(Optional<String> layer, Attribution attribution, int pairs) {
-        /** Default number of pairs. */
         public static final int DEFAULT_PAIRS = 6;
 
         /** Input of the pooling, the most faithful attribution (see {@code docs/explain.md}), six pairs. */
@@ -70,16 +66,6 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         });
     }
 
-    /** Returns an explainer with the default settings. */
-    public static Explainer of(Model model, ModelCard card) {
-        return new Explainer(model, card, Settings.DEFAULT);
-    }
-
-    /** Explains one score with the default settings. */
-    public static Explanation explain(Model model, ModelCard card, Image image, int label) {
-        return of(model, card).explain(image, label);
-    }
-
     /** Returns why a model cannot be explained; empty if it can. */
     public static Optional<String> refusal(Model model) {
         return model.head().pooling().isDifferentiable()
@@ -95,15 +81,6 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     /**
      * Explains the score of a class for an image.
      *
-     * @throws IllegalArgumentException if there is no such class, or no crops can be taken of such an image
-     */
-    public Explanation explain(Image image, int label) {
-        return explain(CroppedImage.of(image, card), label);
-    }
-
-    /**
-     * Explains the score of a class for an image that was cropped before.
-     *
      * @param view crops of the image under this explainer's card
      * @throws IllegalArgumentException if there is no such class
      */
@@ -115,13 +92,9 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         return explain(view, OptionalInt.of(label));
     }
 
-    /**
-     * Explains the score of the predicted class.
-     *
-     * @throws IllegalArgumentException if the image is too small for crops
-     */
-    public Explanation explain(Image image) {
-        return explain(CroppedImage.of(image, card), OptionalInt.empty());
+    /** Explains the score of the predicted class. */
+    public Explanation explain(CroppedImage view) {
+        return explain(view, OptionalInt.empty());
     }
 
     private Explanation explain(CroppedImage view, OptionalInt requested) {
@@ -129,7 +102,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                 model, settings.layer().orElse(model.backbone().layer()));
         try (Scope _ = Scope.open();
                 Arena arena = Arena.ofConfined()) {
-            CropFeatures crops = features(gradient, view.pixels(), arena);
+            CropFeatures crops = features(gradient, view, arena);
             int label = requested.orElseGet(() -> gradient.predict(crops.features()));
             ScoreGradient.Found found = gradient.at(crops.features(), label);
             Tensor shares = settings.attribution()
@@ -141,10 +114,9 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     }
 
     /** Computes the features of all crops and their difference to the baseline. */
-    private CropFeatures features(ScoreGradient gradient, CropPixels pixels, Arena arena) {
+    private CropFeatures features(ScoreGradient gradient, CroppedImage view, Arena arena) {
         boolean blank = settings.attribution().baseline() == Baseline.BLANK;
-        MemorySegment memory = pixels.write(arena, blank);
-        Tensor all = gradient.features(memory, pixels.shape(blank));
+        Tensor all = gradient.features(view.write(arena, blank), view.shape(blank));
         if (!blank) {
             return new CropFeatures(all, all);
         }

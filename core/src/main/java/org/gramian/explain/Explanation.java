@@ -44,16 +44,6 @@ public record Explanation(
         }
     }
 
-    /** Returns the columns of the heat map. */
-    public int width() {
-        return heat.width();
-    }
-
-    /** Returns the rows of the heat map. */
-    public int height() {
-        return heat.height();
-    }
-
     /**
      * Contribution of a pair of feature maps, or of a single map, to a score.
      *

@@ -3,12 +3,8 @@ package org.gramian.explain;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.List;
 import java.util.SplittableRandom;
-import org.gramian.explain.CroppedImage.CropPixels;
-import org.gramian.explain.CroppedImage.CropPixels.MeanColourMask;
 import org.gramian.image.Image;
-import org.gramian.image.crop.Crop;
 import org.gramian.model.Engine;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -50,36 +46,25 @@ public record Faithfulness(double share, int draws, long seed) {
         }
     }
 
-    /** Runs the test for one image. */
-    public Trial of(Model model, ModelCard card, Image image, Explained explained) {
-        List<Crop> crops = card.crops().whole().testing().of(image.width(), image.height(), "");
-        CropPixels pixels = CropPixels.of(image, crops, card.preprocessing());
-        HeatMap heat = explained.heat();
+    /** Runs the test for the heat map of a class for one image. */
+    public Trial of(Model model, ModelCard card, Image image, HeatMap heat, int label) {
+        CroppedImage view = CroppedImage.of(image, card);
         BitSet hottest = heat.top(share);
         SplittableRandom random = new SplittableRandom(seed);
         int[] seen = heat.covered().stream().toArray();
         double others = 0;
         for (int i = 0; i < draws; i++) {
             BitSet moved = shifted(hottest, seen, 1 + random.nextInt(Math.max(1, seen.length - 1)));
-            others += score(model, without(pixels, moved, heat), explained.label()) / draws;
+            others += score(model, view.masked(moved, heat.width(), heat.height()), label) / draws;
         }
-        double whole = score(model, pixels, explained.label());
-        double withoutHottest = score(model, without(pixels, hottest, heat), explained.label());
-        return new Trial(whole, withoutHottest, others);
+        double withoutHottest = score(model, view.masked(hottest, heat.width(), heat.height()), label);
+        return new Trial(score(model, view, label), withoutHottest, others);
     }
 
-    /** Heat map and its class. */
-    public record Explained(HeatMap heat, int label) {}
-
-    private static CropPixels without(CropPixels pixels, BitSet places, HeatMap heat) {
-        Image part = MeanColourMask.blank(pixels.scaled(), places, heat.width(), heat.height());
-        return new CropPixels(part, pixels.crops(), pixels.preprocessing());
-    }
-
-    private static double score(Model model, CropPixels pixels, int label) {
+    private static double score(Model model, CroppedImage view, int label) {
         try (Arena arena = Arena.ofConfined()) {
             float[][] scores =
-                    Engine.of(model).compute(pixels.write(arena, false), pixels.shape(false), Engine.Rows.SCORES);
+                    Engine.of(model).compute(view.write(arena, false), view.shape(false), Engine.Rows.SCORES);
             return Arrays.stream(scores)
                     .mapToDouble(row -> row[label])
                     .average()

@@ -85,7 +85,6 @@ public final class HeatMap {
         return full > 0 ? Math.clamp(value(x, y) / full, 0f, 1f) : 0;
     }
 
-    /** Returns all strengths in row-major order. */
     public float[] strengths() {
         float[] all = new float[values.length];
         for (int i = 0; i < all.length; i++) {
@@ -94,12 +93,10 @@ public final class HeatMap {
         return all;
     }
 
-    /** Returns whether a crop covers the pixel. */
     public boolean covers(int x, int y) {
         return covered.get(y * width + x);
     }
 
-    /** Returns the fraction of the image that crops cover. */
     public double coverage() {
         return (double) covered.cardinality() / values.length;
     }
@@ -119,13 +116,7 @@ public final class HeatMap {
         return top;
     }
 
-    /** Returns the covered pixels by index. */
     public BitSet covered() {
         return (BitSet) covered.clone();
-    }
-
-    @Override
-    public String toString() {
-        return "heat of " + width + "×" + height;
     }
 }

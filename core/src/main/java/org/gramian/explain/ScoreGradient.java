@@ -55,7 +55,6 @@ record ScoreGradient(Model model, String layer) {
         }
     }
 
-    /** Returns the predicted class, given the layer's maps. */
     int predict(Tensor features) {
         try (Tape tape = Tape.inference()) {
             Var last = model.backbone().after(layer, tape.constant(features), frozen(model.backboneParameters(), tape));
@@ -108,7 +107,7 @@ record ScoreGradient(Model model, String layer) {
      */
     record HeadPath(Head head) {
         static HeadPath of(Head head) {
-            return new HeadPath(new Head(TrueGradient.of(head.pooling()), head.classes(), head.normalized()));
+            return new HeadPath(new Head(exact(head.pooling()), head.classes(), head.normalized()));
         }
 
         private Pooling pooling() {
@@ -140,35 +139,31 @@ record ScoreGradient(Model model, String layer) {
         }
 
         /**
-         * The same pooling with its exact gradient. For training, {@code rbf} with {@code sigma=mean} ignores that the width
+         * Returns the same pooling with its exact gradient. For training, {@code rbf} with {@code sigma=mean} ignores that the width
          * depends on the image, and poolings of the paper's fidelity use its printed formulas; values are the same.
          */
-        private static final class TrueGradient {
-            private TrueGradient() {}
+        private static Pooling exact(Pooling pooling) {
+            return new Pooling(pooling.reductions(), exact(pooling.aggregation()), pooling.normalizations());
+        }
 
-            static Pooling of(Pooling pooling) {
-                return new Pooling(pooling.reductions(), of(pooling.aggregation()), pooling.normalizations());
-            }
+        private static Aggregation exact(Aggregation aggregation) {
+            return switch (aggregation) {
+                case SecondOrder(Kernel kernel, var transforms, Vectorization vectorization) ->
+                    new SecondOrder(
+                            exact(kernel), transforms, vectorization instanceof Triu ? new Triu() : vectorization);
+                case Join join ->
+                    new Join(join.branches().stream().map(HeadPath::exact).toList());
+                default -> aggregation;
+            };
+        }
 
-            private static Aggregation of(Aggregation aggregation) {
-                return switch (aggregation) {
-                    case SecondOrder(Kernel kernel, var transforms, Vectorization vectorization) ->
-                        new SecondOrder(
-                                of(kernel), transforms, vectorization instanceof Triu ? new Triu() : vectorization);
-                    case Join join ->
-                        new Join(join.branches().stream().map(TrueGradient::of).toList());
-                    default -> aggregation;
-                };
-            }
-
-            private static Kernel of(Kernel kernel) {
-                return switch (kernel) {
-                    case Rbf rbf ->
-                        new Rbf(rbf.sigma() instanceof Sigma.Mean ? new Sigma.MeanFull() : rbf.sigma(), rbf.jitter());
-                    case KernelSum sum -> sum.with(TrueGradient::of);
-                    default -> kernel;
-                };
-            }
+        private static Kernel exact(Kernel kernel) {
+            return switch (kernel) {
+                case Rbf rbf ->
+                    new Rbf(rbf.sigma() instanceof Sigma.Mean ? new Sigma.MeanFull() : rbf.sigma(), rbf.jitter());
+                case KernelSum sum -> sum.with(HeadPath::exact);
+                default -> kernel;
+            };
         }
     }
 }

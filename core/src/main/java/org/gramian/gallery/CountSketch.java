@@ -25,7 +25,7 @@ public final class CountSketch {
     public static final int LENGTH = 1024;
 
     /** Longest descriptor accepted from a file. */
-    static final int LONGEST = 1 << 26;
+    static final int MAX_SIZE = 1 << 26;
 
     private static final long SEED = 0x6772616d69616eL;
 
@@ -52,30 +52,15 @@ public final class CountSketch {
      * @throws IllegalArgumentException if there is no such descriptor, or it is too long for memory
      */
     public static CountSketch of(long descriptorSize) {
-        if (descriptorSize < 1 || descriptorSize > LONGEST) {
+        if (descriptorSize < 1 || descriptorSize > MAX_SIZE) {
             throw new IllegalArgumentException(
-                    "expected descriptors of 1 to " + LONGEST + " numbers, found " + descriptorSize);
+                    "expected descriptors of 1 to " + MAX_SIZE + " numbers, found " + descriptorSize);
         }
         return new CountSketch((int) descriptorSize);
     }
 
-    /** Returns the length of the short descriptors. */
-    public int length() {
-        return lengthOf(descriptorSize);
-    }
-
     static int lengthOf(int descriptorSize) {
         return Math.min(descriptorSize, LENGTH);
-    }
-
-    /**
-     * Returns the sketch of a descriptor; a copy if it is short already.
-     *
-     * @throws IllegalArgumentException if it is of another length
-     */
-    public float[] apply(float[] descriptor) {
-        requireLength(descriptor);
-        return toFloats(sketched(toDoubles(descriptor)));
     }
 
     /**
@@ -91,7 +76,10 @@ public final class CountSketch {
         }
         double[] mean = new double[descriptorSize];
         for (float[] crop : crops) {
-            requireLength(crop);
+            if (crop.length != descriptorSize) {
+                throw new IllegalArgumentException(
+                        "expected a descriptor of " + descriptorSize + " numbers, found " + crop.length);
+            }
             for (int i = 0; i < mean.length; i++) {
                 mean[i] += crop[i];
             }
@@ -104,14 +92,16 @@ public final class CountSketch {
         if (length > 0) {
             Arrays.setAll(mean, i -> mean[i] / length);
         }
-        float[] vector = toFloats(sketched(mean));
+        double[] sketched = apply(mean);
+        float[] vector = new float[sketched.length];
         for (int i = 0; i < vector.length; i++) {
-            vector[i] = Float.float16ToFloat(Float.floatToFloat16(vector[i]));
+            vector[i] = Float.float16ToFloat(Float.floatToFloat16((float) sketched[i]));
         }
         return vector;
     }
 
-    private double[] sketched(double[] descriptor) {
+    /** Returns the sketch of a descriptor; the descriptor itself if it is short already. */
+    double[] apply(double[] descriptor) {
         if (bins.length == 0) {
             return descriptor;
         }
@@ -120,26 +110,5 @@ public final class CountSketch {
             sums[bins[i]] += negative[i] ? -descriptor[i] : descriptor[i];
         }
         return sums;
-    }
-
-    private void requireLength(float[] descriptor) {
-        if (descriptor.length != descriptorSize) {
-            throw new IllegalArgumentException(
-                    "expected a descriptor of " + descriptorSize + " numbers, found " + descriptor.length);
-        }
-    }
-
-    private static double[] toDoubles(float[] numbers) {
-        double[] all = new double[numbers.length];
-        Arrays.setAll(all, i -> numbers[i]);
-        return all;
-    }
-
-    private static float[] toFloats(double[] numbers) {
-        float[] all = new float[numbers.length];
-        for (int i = 0; i < all.length; i++) {
-            all[i] = (float) numbers[i];
-        }
-        return all;
     }
 }

@@ -1,15 +1,19 @@
 package org.gramian.gallery;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.basis.QuotedText;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The images of a run, stored beside its model: name, class, part, thumbnail and short descriptor of each.
+ * The images of a run, stored beside its model: name, class, subset, thumbnail and short descriptor of each.
  *
  * <p>Reports take their images and embedding map from it, and searches the nearest training images:
  *
@@ -18,59 +22,124 @@ import org.gramian.basis.QuotedText;
  * List<NearestImages.Match> nearest = NearestImages.of(gallery.get()).nearest(descriptorsOfCrops, 6);
  * }</pre>
  *
- * <p>It holds at most {@value #MOST_OF_A_PART} images of each part. Immutable and thread-safe.
+ * <p>It holds at most {@value #MAX_OF_SUBSET} images of each subset. Immutable and thread-safe.
  */
 public final class Gallery {
-    /** File name, beside the model. */
     public static final String FILE = "gallery.safetensors";
 
-    /** Images of a part: enough for a page and for neighbours, some 100 MB. */
-    public static final int MOST_OF_A_PART = 20_000;
+    /** Images of a subset: enough for a page and for neighbours, some 100 MB. */
+    public static final int MAX_OF_SUBSET = 20_000;
 
     /** Larger than any JPEG of 96×96 pixels. */
     private static final int THUMBNAIL_BYTES = 1 << 16;
 
     private final About about;
+    private final List<Entry> entries;
     private final List<Item> items;
-    private final byte[][] thumbnails;
-    private final short[][] vectors;
+
+    /** The set that an image belongs to, in the order of a gallery and with the numbers of its file. */
+    public enum Subset {
+        TRAINING,
+        VALIDATION,
+        TEST
+    }
+
+    /**
+     * One image.
+     *
+     * @param name as in its dataset
+     * @param label index of its class
+     */
+    public record Item(String name, int label, Subset subset) {}
+
+    /** An image with its thumbnail, a JPEG, and its short descriptor in float16. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Entry(Item item, byte[] thumbnail, short[] vector) {}
 
     /**
      * Settings of all images.
      *
-     * @param classes class names
      * @param model SHA-256 of the model's file, in hexadecimal digits
      * @param descriptorSize length of the model's descriptors
-     * @param leftOut number of images of a part that are not in the gallery
+     * @param leftOut number of images of a subset that are not in the gallery
      */
-    record About(List<String> classes, String model, int descriptorSize, Map<Part, Integer> leftOut) {
+    record About(List<String> classes, String model, int descriptorSize, Map<Subset, Integer> leftOut) {
         About {
             classes = List.copyOf(classes);
-            leftOut = new EnumMap<>(leftOut.isEmpty() ? new EnumMap<>(Part.class) : leftOut);
-            if (descriptorSize < 1 || descriptorSize > CountSketch.LONGEST) {
+            if (descriptorSize < 1 || descriptorSize > CountSketch.MAX_SIZE) {
                 throw new IllegalArgumentException(
-                        "expected descriptors of 1 to " + CountSketch.LONGEST + " numbers, found " + descriptorSize);
+                        "expected descriptors of 1 to " + CountSketch.MAX_SIZE + " numbers, found " + descriptorSize);
             }
             if (!model.matches("[0-9a-f]{64}")) {
                 throw new IllegalArgumentException(
                         "expected the SHA-256 of a model in 64 digits, found " + QuotedText.text(model));
             }
-            leftOut.forEach((part, images) -> {
+            leftOut.forEach((subset, images) -> {
                 if (images < 0) {
                     throw new IllegalArgumentException(
-                            "expected a number of skipped images, found " + images + " of " + part.words());
+                            "expected a number of skipped images, found " + images + " of " + word(subset));
                 }
             });
         }
     }
 
+    /** Thrown for an unusable file; the message is {@code FILE: what was expected, what was found; what to try}. */
+    public static final class GalleryFileException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        GalleryFileException(Path file, String problem, @Nullable Throwable cause) {
+            super(QuotedText.visible(file + ": " + problem), cause);
+        }
+    }
+
     /** @throws IllegalArgumentException if an image does not fit the classes or descriptor size, or there are too many */
-    Gallery(About about, List<Item> items, byte[][] thumbnails, short[][] vectors) {
+    Gallery(About about, List<Entry> entries) {
         this.about = about;
-        this.items = List.copyOf(items);
-        this.thumbnails = thumbnails;
-        this.vectors = vectors;
-        require(about, this.items, thumbnails, vectors);
+        this.entries = List.copyOf(entries);
+        this.items = this.entries.stream().map(Entry::item).toList();
+        int[] counts = new int[Subset.values().length];
+        for (int i = 0; i < items.size(); i++) {
+            Subset subset = items.get(i).subset();
+            if (i > 0 && items.get(i - 1).subset().compareTo(subset) > 0) {
+                throw new IllegalArgumentException("expected images in the order training, validation, test, found "
+                        + QuotedText.text(items.get(i).name()) + " out of order");
+            }
+            if (++counts[subset.ordinal()] > MAX_OF_SUBSET) {
+                throw new IllegalArgumentException(
+                        "expected at most " + MAX_OF_SUBSET + " images of " + word(subset) + ", found more");
+            }
+            require(this.entries.get(i));
+        }
+    }
+
+    private void require(Entry entry) {
+        String name = QuotedText.text(entry.item.name());
+        if (entry.item.label() < 0 || entry.item.label() >= classes().size()) {
+            throw new IllegalArgumentException("expected a label from 0 to "
+                    + (classes().size() - 1) + ", found " + entry.item.label() + " for " + name);
+        }
+        byte[] jpeg = entry.thumbnail;
+        boolean begins =
+                jpeg.length > 3 && (jpeg[0] & 0xff) == 0xff && (jpeg[1] & 0xff) == 0xd8 && (jpeg[2] & 0xff) == 0xff;
+        if (!begins || jpeg.length > THUMBNAIL_BYTES) {
+            throw new IllegalArgumentException(
+                    "expected a JPEG of at most " + THUMBNAIL_BYTES + " bytes as the thumbnail of " + name + ", found "
+                            + jpeg.length + " bytes" + (begins ? "" : " of another format"));
+        }
+        if (entry.vector.length != vectorSize()) {
+            throw new IllegalArgumentException(
+                    "expected a vector of " + vectorSize() + " numbers for " + name + ", found " + entry.vector.length);
+        }
+        for (short half : entry.vector) {
+            if (!Float.isFinite(Float.float16ToFloat(half))) {
+                throw new IllegalArgumentException(
+                        "expected finite numbers in the vector of " + name + ", found " + Float.float16ToFloat(half));
+            }
+        }
+    }
+
+    private static String word(Subset subset) {
+        return subset.name().toLowerCase(Locale.ROOT);
     }
 
     /**
@@ -97,7 +166,8 @@ public final class Gallery {
             throw new GalleryFileException(
                     path,
                     "expected the gallery of " + model.getFileName() + " next to it, found that of another model"
-                            + "; copy both files from one run, or recreate it with 'gramian train --resume'");
+                            + "; copy both files from one run, or recreate it with 'gramian train --resume'",
+                    null);
         }
         return Optional.of(gallery);
     }
@@ -108,10 +178,9 @@ public final class Gallery {
      * @throws GalleryFileException if it cannot be written
      */
     public void write(Path path) throws GalleryFileException {
-        GalleryFile.write(path, this);
+        GalleryFile.write(path, about, entries);
     }
 
-    /** Returns the class names. */
     public List<String> classes() {
         return about.classes();
     }
@@ -121,9 +190,9 @@ public final class Gallery {
         return items;
     }
 
-    /** Returns the number of images of a part that are not in the gallery: unreadable or beyond the limit. */
-    public int leftOut(Part part) {
-        return about.leftOut().getOrDefault(part, 0);
+    /** Returns the number of images of a subset that are not in the gallery: unreadable or beyond the limit. */
+    public int leftOut(Subset subset) {
+        return about.leftOut().getOrDefault(subset, 0);
     }
 
     /** Returns the SHA-256 of the model's file, in hexadecimal digits. */
@@ -131,24 +200,21 @@ public final class Gallery {
         return about.model();
     }
 
-    /** Returns the length of the model's descriptors. */
     public int descriptorSize() {
         return about.descriptorSize();
     }
 
-    /** Returns the length of the short descriptors. */
-    public int vectorSize() {
+    int vectorSize() {
         return CountSketch.lengthOf(about.descriptorSize());
     }
 
-    /** Returns the thumbnail of an image as a JPEG file. */
     public byte[] thumbnail(int index) {
-        return thumbnails[index].clone();
+        return entries.get(index).thumbnail.clone();
     }
 
     /** Returns the short descriptor of an image, a unit vector up to the error of {@link CountSketch}. */
     public float[] vector(int index) {
-        short[] halves = vectors[index];
+        short[] halves = entries.get(index).vector;
         float[] vector = new float[halves.length];
         for (int i = 0; i < vector.length; i++) {
             vector[i] = Float.float16ToFloat(halves[i]);
@@ -158,7 +224,7 @@ public final class Gallery {
 
     /** Returns {@code ‖u − v‖²} of an image's vector and another. */
     double squaredDistance(int index, float[] other) {
-        short[] halves = vectors[index];
+        short[] halves = entries.get(index).vector;
         if (halves.length != other.length) {
             throw new IllegalArgumentException(
                     "expected a vector of " + halves.length + " numbers, as in the gallery, found " + other.length);
@@ -171,72 +237,53 @@ public final class Gallery {
         return sum;
     }
 
-    About about() {
-        return about;
-    }
+    /** Builds a gallery image by image, in the order of the gallery. */
+    public static final class GalleryBuilder {
+        private final List<String> classes;
+        private final CountSketch sketch;
+        private final String model;
+        private final int descriptorSize;
+        private final List<Entry> entries = new ArrayList<>();
+        private final Map<Subset, Integer> leftOut = new EnumMap<>(Subset.class);
 
-    byte[][] thumbnails() {
-        return thumbnails;
-    }
-
-    short[][] vectors() {
-        return vectors;
-    }
-
-    private static void require(About about, List<Item> items, byte[][] thumbnails, short[][] vectors) {
-        if (thumbnails.length != items.size() || vectors.length != items.size()) {
-            throw new IllegalArgumentException("expected a thumbnail and a vector for each of " + items.size()
-                    + " images, found " + thumbnails.length + " and " + vectors.length);
+        /**
+         * Creates an empty gallery.
+         *
+         * @param descriptorSize length of the model's descriptors
+         * @param model SHA-256 of the model's file, in hexadecimal digits
+         */
+        public GalleryBuilder(List<String> classes, long descriptorSize, String model) {
+            this.classes = classes;
+            this.sketch = CountSketch.of(descriptorSize);
+            this.descriptorSize = (int) descriptorSize;
+            this.model = model;
         }
-        requireOrder(items);
-        int length = CountSketch.lengthOf(about.descriptorSize());
-        for (int i = 0; i < items.size(); i++) {
-            Item item = items.get(i);
-            if (item.label() < 0 || item.label() >= about.classes().size()) {
-                throw new IllegalArgumentException(
-                        "expected a label from 0 to " + (about.classes().size() - 1) + ", found " + item.label()
-                                + " for " + QuotedText.text(item.name()));
+
+        /**
+         * Adds an image.
+         *
+         * @param thumbnail the content of a small JPEG file
+         * @param crops the descriptors of its crops
+         */
+        public GalleryBuilder add(Item item, byte[] thumbnail, float[][] crops) {
+            float[] vector = sketch.describe(crops);
+            short[] halves = new short[vector.length];
+            for (int i = 0; i < halves.length; i++) {
+                halves[i] = Float.floatToFloat16(vector[i]);
             }
-            requireThumbnail(item, thumbnails[i]);
-            requireVector(item, vectors[i], length);
+            entries.add(new Entry(item, thumbnail.clone(), halves));
+            return this;
         }
-    }
 
-    private static void requireOrder(List<Item> items) {
-        Map<Part, Integer> counts = new EnumMap<>(Part.class);
-        for (int i = 0; i < items.size(); i++) {
-            Part part = items.get(i).part();
-            if (i > 0 && items.get(i - 1).part().compareTo(part) > 0) {
-                throw new IllegalArgumentException("expected images in the order training, validation, test, found "
-                        + QuotedText.text(items.get(i).name()) + " out of order");
-            }
-            if (counts.merge(part, 1, Integer::sum) > MOST_OF_A_PART) {
-                throw new IllegalArgumentException(
-                        "expected at most " + MOST_OF_A_PART + " images of " + part.words() + ", found more");
-            }
+        /** Counts images of a subset that are not in the gallery. */
+        public GalleryBuilder leaveOut(Subset subset, int images) {
+            leftOut.merge(subset, images, Integer::sum);
+            return this;
         }
-    }
 
-    private static void requireThumbnail(Item item, byte[] jpeg) {
-        boolean begins =
-                jpeg.length > 3 && (jpeg[0] & 0xff) == 0xff && (jpeg[1] & 0xff) == 0xd8 && (jpeg[2] & 0xff) == 0xff;
-        if (!begins || jpeg.length > THUMBNAIL_BYTES) {
-            throw new IllegalArgumentException("expected a JPEG of at most " + THUMBNAIL_BYTES
-                    + " bytes as the thumbnail of " + QuotedText.text(item.name()) + ", found " + jpeg.length + " bytes"
-                    + (begins ? "" : " of another format"));
-        }
-    }
-
-    private static void requireVector(Item item, short[] vector, int length) {
-        if (vector.length != length) {
-            throw new IllegalArgumentException("expected a vector of " + length + " numbers for "
-                    + QuotedText.text(item.name()) + ", found " + vector.length);
-        }
-        for (short half : vector) {
-            if (!Float.isFinite(Float.float16ToFloat(half))) {
-                throw new IllegalArgumentException("expected finite numbers in the vector of "
-                        + QuotedText.text(item.name()) + ", found " + Float.float16ToFloat(half));
-            }
+        /** @throws IllegalArgumentException if images are not consistent */
+        public Gallery build() {
+            return new Gallery(new About(classes, model, descriptorSize, leftOut), entries);
         }
     }
 }

@@ -32,7 +32,6 @@ public final class Thumbnail {
         return jpeg(scale == 1 ? image : Resize.to(image, width, height));
     }
 
-    /** Returns a JPEG as a data URL. */
     public static String source(byte[] jpeg) {
         return "data:image/jpeg;base64," + Base64.getEncoder().encodeToString(jpeg);
     }

@@ -24,16 +24,12 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
 
     private static final int LEAST_TILE = 256;
 
-    /** Centres rows around their mean. */
     static CentredRows aroundMean(LabelledRows given) {
         return of(given, new int[given.count()], 1);
     }
 
-    /** Centres rows around the means of their classes. */
     static CentredRows aroundClassMeans(LabelledRows given) {
-        int[] places = new int[given.count()];
-        Arrays.setAll(places, given::label);
-        return of(given, places, given.classes());
+        return of(given, given.labels(), given.classes());
     }
 
     private static CentredRows of(LabelledRows given, int[] places, int centres) {
@@ -62,20 +58,14 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return rows.slice(1, from, to).sub(centres.slice(1, from, to).select(0, places));
     }
 
-    /** Returns a range of centred rows {@code [to − from, d]}, float64. */
-    private Tensor doubles(long from, long to) {
-        Tensor centred = rows.slice(0, from, to).sub(centres.select(0, places.slice(0, from, to)));
-        return centred.to(DType.F64);
-    }
-
     /** Returns the centred rows of some indices, float64. */
     Tensor some(int[] which) {
         Tensor index = index(which);
-        Tensor centred = rows.select(0, index).sub(centres.select(0, places.select(0, index)));
-        return centred.to(DType.F64);
+        return rows.select(0, index)
+                .sub(centres.select(0, places.select(0, index)))
+                .to(DType.F64);
     }
 
-    /** Returns indices as a tensor on the device of the rows. */
     Tensor index(int[] which) {
         return index(which, rows.device());
     }
@@ -85,30 +75,29 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return Tensors.ofLongs(wide, Shape.of(wide.length)).to(device);
     }
 
-    /** Consumer of a block. */
     interface Block {
         void use(Tensor block, long from, long to);
     }
 
-    /** Passes blocks of columns. */
-    void eachColumns(Block block) {
-        each(size(), this::columns, block);
+    private void eachColumns(Block block) {
+        each(size(), (from, to) -> block.use(columns(from, to), from, to));
     }
 
-    /** Passes blocks of rows in float64. */
     void eachRows(Block block) {
-        each(count(), this::doubles, block);
+        each(count(), (from, to) -> {
+            Tensor centred = rows.slice(0, from, to).sub(centres.select(0, places.slice(0, from, to)));
+            block.use(centred.to(DType.F64), from, to);
+        });
     }
 
-    private interface Cut {
-        Tensor of(long from, long to);
+    private interface Range {
+        void use(long from, long to);
     }
 
-    private static void each(long all, Cut cut, Block block) {
+    private static void each(long all, Range range) {
         for (long from = 0; from < all; from += BLOCK) {
-            long to = Math.min(all, from + BLOCK);
             try (Scope _ = Scope.open()) {
-                block.use(cut.of(from, to), from, to);
+                range.use(from, Math.min(all, from + BLOCK));
             }
         }
     }
@@ -124,7 +113,6 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return square > 0 ? Math.sqrt(square) : 1;
     }
 
-    /** Returns the mean squared length. */
     double meanSquare() {
         double[] sum = new double[1];
         eachColumns(
@@ -186,9 +174,5 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         Tensor result = Tensors.empty(Shape.of(c.size(0), size()), DType.F32, rows.device());
         eachColumns((block, from, to) -> result.slice(1, from, to).copyFrom(c.matmul(block)));
         return result;
-    }
-
-    Device device() {
-        return rows.device();
     }
 }

@@ -27,7 +27,6 @@ public record ClassStatistics(
         double trace,
         double groupSquares,
         int groupSize) {
-    /** Returns the number of rows n. */
     long count() {
         long all = 0;
         for (long count : counts) {
@@ -36,7 +35,6 @@ public record ClassStatistics(
         return all;
     }
 
-    /** Returns the length d of a row. */
     int size() {
         return means.length / counts.length;
     }
@@ -61,7 +59,6 @@ public record ClassStatistics(
                 .to(DType.F32);
     }
 
-    /** Returns the scatter {@code [d, d]}, float64. */
     Tensor scatterMatrix() {
         return Tensors.of(scatter, Shape.of(size(), size()), DType.F64);
     }

@@ -2,10 +2,12 @@ package org.gramian.linear;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.TreeMap;
+import java.util.SequencedMap;
 import java.util.function.Function;
+import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
@@ -22,44 +24,18 @@ public final class CrossValidation {
     private final int folds;
     private final double[][] logits;
     private final int[] labels;
-    private final int[] groups;
     private final double temperature;
-    /** Rows by group, in ascending order of group numbers. */
     private final List<int[]> members;
 
-    private CrossValidation(int folds, double[][] logits, int[] labels, int[] groups) {
+    /** @param logits {@code [n][k]}, before the temperature */
+    CrossValidation(LabelledRows rows, int folds, double[][] logits) {
         this.folds = folds;
         this.logits = logits;
-        this.labels = labels;
-        this.groups = groups;
-        TreeMap<Integer, List<Integer>> byGroup = new TreeMap<>();
-        for (int i = 0; i < groups.length; i++) {
-            byGroup.computeIfAbsent(groups[i], _ -> new ArrayList<>()).add(i);
-        }
-        this.members = byGroup.values().stream()
-                .map(rows -> rows.stream().mapToInt(Integer::intValue).toArray())
-                .toList();
+        this.labels = rows.labels();
+        this.members = rows.members();
         this.temperature = fitTemperature().orElse(1);
     }
 
-    /**
-     * Creates a cross-validation from scores that a solver has computed.
-     *
-     * @param logits {@code [n][k]}, before the temperature
-     */
-    static CrossValidation of(LabelledRows rows, int folds, double[][] logits) {
-        int[] labels = new int[rows.count()];
-        int[] groups = new int[rows.count()];
-        Arrays.setAll(labels, rows::label);
-        Arrays.setAll(groups, rows::group);
-        return new CrossValidation(folds, logits, labels, groups);
-    }
-
-    /**
-     * Runs a solver once for each fold.
-     *
-     * @param fit solves for a part of the rows
-     */
     static CrossValidation of(
             LabelledRows rows, GroupFolds folds, Function<LabelledRows, LinearModel> fit, SolverListener watch) {
         double[][] logits = new double[rows.count()][];
@@ -78,7 +54,7 @@ public final class CrossValidation {
                 }
             }
         }
-        return of(rows, folds.folds(), logits);
+        return new CrossValidation(rows, folds.folds(), logits);
     }
 
     private OptionalDouble fitTemperature() {
@@ -95,7 +71,6 @@ public final class CrossValidation {
         return new SoftmaxTemperature(centred, targets).fit();
     }
 
-    /** Returns the number of folds, at least 2. */
     public int folds() {
         return folds;
     }
@@ -106,15 +81,10 @@ public final class CrossValidation {
     }
 
     /** Returns the out-of-fold logits {@code [n][k]}, divided by the temperature. */
-    public double[][] logits() {
+    double[][] logits() {
         return Arrays.stream(logits)
                 .map(row -> Arrays.stream(row).map(z -> z / temperature).toArray())
                 .toArray(double[][]::new);
-    }
-
-    /** Returns the distinct groups in ascending order, the order of {@link #correct} and {@link #losses}. */
-    public int[] groups() {
-        return members.stream().mapToInt(rows -> groups[rows[0]]).toArray();
     }
 
     /** Mean log probability of each class over the rows of a group: {@code log mean_i softmax(z_i / T)}. */
@@ -135,38 +105,77 @@ public final class CrossValidation {
                 .toArray();
     }
 
-    /** Returns whether each group is classified correctly, in the order of {@link #groups}. */
-    public boolean[] correct() {
+    /** Returns whether each group is classified correctly, in ascending order of group numbers. */
+    boolean[] correct() {
         boolean[] correct = new boolean[members.size()];
         for (int g = 0; g < correct.length; g++) {
-            double[] logs = logProbabilities(members.get(g));
-            int top = 0;
-            for (int c = 1; c < logs.length; c++) {
-                top = logs[c] > logs[top] ? c : top;
-            }
-            correct[g] = top == labels[members.get(g)[0]];
+            correct[g] = top(logProbabilities(members.get(g))) == labels[members.get(g)[0]];
         }
         return correct;
     }
 
-    /** Returns {@code −log p} of each group's class, in the order of {@link #groups}. */
-    public double[] losses() {
-        double[] losses = new double[members.size()];
-        Arrays.setAll(losses, g -> -logProbabilities(members.get(g))[labels[members.get(g)[0]]]);
-        return losses;
-    }
-
-    /** Returns the fraction of correctly classified groups. */
-    public double accuracy() {
-        int right = 0;
-        for (boolean correct : correct()) {
-            right += correct ? 1 : 0;
+    /** Returns the index of the largest score, the first of equals. */
+    static int top(double[] scores) {
+        int top = 0;
+        for (int c = 1; c < scores.length; c++) {
+            top = scores[c] > scores[top] ? c : top;
         }
-        return (double) right / members.size();
+        return top;
     }
 
-    /** Returns the mean of {@link #losses}. */
+    public double accuracy() {
+        return share(correct());
+    }
+
+    static double share(boolean[] correct) {
+        int right = 0;
+        for (boolean one : correct) {
+            right += one ? 1 : 0;
+        }
+        return (double) right / correct.length;
+    }
+
+    /** Returns the mean of {@code −log p} of each group's class. */
     public double logLoss() {
-        return Arrays.stream(losses()).average().orElse(0);
+        return members.stream()
+                .mapToDouble(rows -> -logProbabilities(rows)[labels[rows[0]]])
+                .average()
+                .orElse(0);
+    }
+
+    /**
+     * Values of C for the cross-validation of a solver: the given one, or a grid.
+     *
+     * @param given C, if set
+     * @param costs ascending, so that each warm-starts from the previous solution
+     */
+    record CostGrid(OptionalDouble given, List<Double> costs) {
+        static CostGrid of(OptionalDouble given, Double... grid) {
+            return new CostGrid(given, given.isPresent() ? List.of(given.getAsDouble()) : List.of(grid));
+        }
+
+        /** @throws IllegalArgumentException if C is not positive */
+        static void requirePositive(String solver, OptionalDouble given) {
+            if (given.isPresent() && !(given.getAsDouble() > 0 && given.getAsDouble() <= Float.MAX_VALUE)) {
+                throw new IllegalArgumentException("the argument C of " + solver
+                        + " must be a positive number or auto, found " + LinearSolver.decimal(given.getAsDouble()));
+            }
+        }
+
+        String task() {
+            return given.isPresent() ? "cross-validation" : "cross-validation of C";
+        }
+
+        /** Returns C without cross-validation: 1 if it is unset and a class has only one group. */
+        double unchosen() {
+            return given.orElse(1);
+        }
+
+        static SequencedMap<String, Double> found(double chosen, int folds) {
+            SequencedMap<String, Double> found = new LinkedHashMap<>();
+            found.put("C", chosen);
+            found.put("folds", (double) folds);
+            return found;
+        }
     }
 }

@@ -1,8 +1,13 @@
 package org.gramian.linear;
 
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.random.RandomGenerator;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Tensor;
 
 /**
  * Some classes, each against the rest: linear SVMs with squared hinge loss, by coordinate descent in the dual (Hsieh, Chang,
@@ -20,12 +25,12 @@ import java.util.random.RandomGenerator;
  */
 final class DualDescent {
     /** Bound on passes: only very large costs on inseparable rows reach it. */
-    private static final int MOST_PASSES = 1000;
+    private static final int MAX_PASSES = 1000;
 
     /** Where values at rows are not kept, computing the gap costs about a pass. */
     private static final int PASSES_PER_CHECK = 5;
 
-    private final Features features;
+    private final ScaledRows matrix;
     private final int[] order;
     private final RandomGenerator random;
     private final OfClass[] classes;
@@ -40,14 +45,14 @@ final class DualDescent {
      * @param first first class of this block
      * @param end class behind the last one
      */
-    DualDescent(Features features, int[] rows, int[] labels, int first, int end, RandomGenerator random) {
-        this.features = features;
+    DualDescent(ScaledRows matrix, int[] rows, int[] labels, int first, int end, RandomGenerator random) {
+        this.matrix = matrix;
         this.order = rows.clone();
         this.random = random;
         this.classes = new OfClass[end - first];
-        Arrays.setAll(classes, c -> new OfClass(features, labels, first + c));
-        this.checkEvery = features.keepsValues() ? 1 : PASSES_PER_CHECK;
-        this.row = new float[features.width()];
+        Arrays.setAll(classes, c -> new OfClass(matrix, labels, first + c));
+        this.checkEvery = matrix.products ? 1 : PASSES_PER_CHECK;
+        this.row = new float[matrix.width];
     }
 
     /**
@@ -79,7 +84,7 @@ final class DualDescent {
             passes += checkEvery;
             double[] gaps = gaps(costs);
             for (int c = 0; c < classes.length; c++) {
-                if (!classes[c].done && (gaps[c] <= tolerance || passes >= MOST_PASSES)) {
+                if (!classes[c].done && (gaps[c] <= tolerance || passes >= MAX_PASSES)) {
                     classes[c].done = true;
                     endings[c] = new Ending(gaps[c], passes);
                     open--;
@@ -96,23 +101,23 @@ final class DualDescent {
             order[i] = order[j];
             order[j] = swapped;
         }
-        boolean keeps = features.keepsValues();
+        boolean keeps = matrix.products;
         for (int i : order) {
             double softness = 0.5 / costs[i];
-            double curvature = features.square(i) + softness;
+            double curvature = matrix.squares[i] + softness;
             boolean read = false;
             for (OfClass one : classes) {
                 if (one.done || one.shrunk.get(i)) {
                     continue;
                 }
                 if (!keeps && !read) {
-                    features.read(i, row);
+                    matrix.read(i, row);
                     read = true;
                 }
                 double change = one.change(i, keeps ? one.function.at(i) : one.function.at(row), softness, curvature);
                 if (change != 0) {
                     if (!read) {
-                        features.read(i, row);
+                        matrix.read(i, row);
                         read = true;
                     }
                     one.function.add(row, change);
@@ -126,11 +131,11 @@ final class DualDescent {
 
     /** Relative duality gap of every class that is not done; computing it ends the shrinking. */
     private double[] gaps(double[] costs) {
-        boolean keeps = features.keepsValues();
+        boolean keeps = matrix.products;
         double[][] sums = new double[classes.length][4];
         for (int i : order) {
             if (!keeps) {
-                features.read(i, row);
+                matrix.read(i, row);
             }
             for (int c = 0; c < classes.length; c++) {
                 OfClass one = classes[c];
@@ -157,10 +162,10 @@ final class DualDescent {
     /** {@code w·x_i} of any row, for each class of the block. */
     double[] at(int i) {
         double[] values = new double[classes.length];
-        if (!features.keepsValues()) {
-            features.read(i, row);
+        if (!matrix.products) {
+            matrix.read(i, row);
         }
-        Arrays.setAll(values, c -> features.keepsValues() ? classes[c].function.at(i) : classes[c].function.at(row));
+        Arrays.setAll(values, c -> matrix.products ? classes[c].function.at(i) : classes[c].function.at(row));
         return values;
     }
 
@@ -171,9 +176,8 @@ final class DualDescent {
         return coefficients;
     }
 
-    /** State of one class. */
     private static final class OfClass {
-        private final Features.Function function;
+        private final DecisionFunction function;
         private final int[] labels;
         private final int label;
         private final double[] alpha;
@@ -182,11 +186,11 @@ final class DualDescent {
         private double lastViolation = Double.POSITIVE_INFINITY;
         private boolean done;
 
-        OfClass(Features features, int[] labels, int label) {
-            this.function = features.zero();
+        OfClass(ScaledRows matrix, int[] labels, int label) {
+            this.function = new DecisionFunction(matrix.width);
             this.labels = labels;
             this.label = label;
-            this.alpha = new double[features.count()];
+            this.alpha = new double[matrix.squares.length];
         }
 
         void begin() {
@@ -219,6 +223,117 @@ final class DualDescent {
         void endPass() {
             lastViolation = violation;
             violation = 0;
+        }
+    }
+
+    /**
+     * Input of the descent, in memory that many threads may read: the rows {@code [n, d]}, or their Gram matrix {@code [n, n]} if that
+     * is smaller or faster.
+     *
+     * <p>Rows are {@code ((x − m)/s, 1)} with their mean m and {@code s² = mean ‖x − m‖²}, so that C does not depend on the scale of the
+     * descriptors.
+     */
+    static final class ScaledRows {
+        static final int MAX_PRODUCTS = 20_000;
+
+        private final CentredRows centred;
+        private final double scale;
+        private final boolean products;
+        private final MemorySegment numbers;
+        /** Length of a stored row: n for the Gram matrix, else d. */
+        private final int width;
+        /** Squared lengths of the rows with their constant 1. */
+        private final double[] squares;
+
+        private ScaledRows(CentredRows centred, double scale, boolean products, Tensor matrix) {
+            this.centred = centred;
+            this.scale = scale;
+            this.products = products;
+            this.numbers = matrix.data();
+            this.width = Math.toIntExact(matrix.size(1));
+            this.squares = new double[Math.toIntExact(matrix.size(0))];
+            float[] row = new float[width];
+            for (int i = 0; i < squares.length; i++) {
+                read(i, row);
+                double sum = 0;
+                for (int j = 0; !products && j < width; j++) {
+                    sum += (double) row[j] * row[j];
+                }
+                squares[i] = 1 + (products ? row[i] : sum);
+            }
+        }
+
+        /** Whether the Gram matrix is stored: an update costs n with it and 2d without. */
+        static boolean usesProducts(long count, long size) {
+            return size > count || (2 * size > count && count <= MAX_PRODUCTS);
+        }
+
+        /** Creates the cheaper of the two forms; its memory belongs to the open scope. */
+        static ScaledRows of(LabelledRows rows) {
+            CentredRows centred = CentredRows.aroundMean(rows);
+            double scale = centred.scale();
+            boolean products = usesProducts(rows.count(), rows.size());
+            Tensor matrix = products
+                    ? centred.gram().mulInPlace(1 / (scale * scale))
+                    : centred.all().mulInPlace(1 / scale);
+            return new ScaledRows(
+                    centred, scale, products, matrix.to(Device.CPU).contiguous());
+        }
+
+        CentredRows centred() {
+            return centred;
+        }
+
+        double scale() {
+            return scale;
+        }
+
+        /** Copies a stored row: loops over arrays are vectorized and five times as fast as over segments. */
+        private void read(int i, float[] target) {
+            MemorySegment.copy(numbers, JAVA_FLOAT, (long) i * width * Float.BYTES, target, 0, width);
+        }
+    }
+
+    /**
+     * {@code f(x_i) = Σ_j β_j x_j·x_i}, whose coefficients change one at a time. With the Gram matrix it keeps f at all rows: evaluation
+     * is free, an update costs n. Else it keeps the weight vector: both cost d.
+     */
+    private static final class DecisionFunction {
+        private final double[] numbers;
+        private double bias;
+
+        private DecisionFunction(int width) {
+            this.numbers = new double[width];
+        }
+
+        double at(int i) {
+            return numbers[i] + bias;
+        }
+
+        double at(float[] row) {
+            double a = bias;
+            double b = 0;
+            double c = 0;
+            double d = 0;
+            int j = 0;
+            for (; j + 3 < numbers.length; j += 4) { // four independent sums: no wait for the previous addition
+                a += numbers[j] * row[j];
+                b += numbers[j + 1] * row[j + 1];
+                c += numbers[j + 2] * row[j + 2];
+                d += numbers[j + 3] * row[j + 3];
+            }
+            for (; j < numbers.length; j++) {
+                a += numbers[j] * row[j];
+            }
+            return a + b + (c + d);
+        }
+
+        /** Updates {@code β_i ← β_i + amount} for the row i. */
+        void add(float[] row, double amount) {
+            for (int j = 0; j < numbers.length; j++) {
+                numbers[j] += amount * row[j];
+            }
+            bias += amount;
         }
     }
 }

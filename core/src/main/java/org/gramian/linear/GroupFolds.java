@@ -1,7 +1,6 @@
 package org.gramian.linear;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -20,20 +19,19 @@ import java.util.stream.IntStream;
  * @param places fold of each row
  */
 record GroupFolds(int folds, List<Integer> places) {
-    /** Number of folds if every class has enough groups. */
-    static final int DEFAULT_COUNT = 5;
+    private static final int MAX_FOLDS = 5;
 
     GroupFolds {
         places = List.copyOf(places);
     }
 
-    /** Creates at most {@code most} folds, no more than the smallest class has groups. */
-    static GroupFolds of(LabelledRows rows, int most) {
-        GroupFolds together = of(rows, rows::duplicate, most);
-        return together.folds < 2 ? of(rows, rows::group, most) : together;
+    /** Creates at most five folds, no more than the smallest class has groups. */
+    static GroupFolds of(LabelledRows rows) {
+        GroupFolds together = of(rows, rows::duplicate);
+        return together.folds < 2 ? of(rows, rows::group) : together;
     }
 
-    private static GroupFolds of(LabelledRows rows, IntUnaryOperator groupOf, int most) {
+    private static GroupFolds of(LabelledRows rows, IntUnaryOperator groupOf) {
         TreeMap<Integer, Integer> labels = new TreeMap<>(); // of groups; the lowest where there are several
         for (int i = 0; i < rows.count(); i++) {
             labels.merge(groupOf.applyAsInt(i), rows.label(i), Math::min);
@@ -43,7 +41,8 @@ record GroupFolds(int folds, List<Integer> places) {
             classes.add(new ArrayList<>());
         }
         labels.forEach((group, label) -> classes.get(label).add(group));
-        int folds = Math.min(most, classes.stream().mapToInt(List::size).min().orElse(0));
+        int folds =
+                Math.min(MAX_FOLDS, classes.stream().mapToInt(List::size).min().orElse(0));
         if (folds < 2) {
             return new GroupFolds(folds, Collections.nCopies(rows.count(), 0));
         }
@@ -66,7 +65,8 @@ record GroupFolds(int folds, List<Integer> places) {
 
     /** Returns the rows of a fold, or all others. */
     int[] rows(int fold, boolean inside) {
-        int[] all = IntStream.range(0, places.size()).toArray();
-        return Arrays.stream(all).filter(i -> (places.get(i) == fold) == inside).toArray();
+        return IntStream.range(0, places.size())
+                .filter(i -> (places.get(i) == fold) == inside)
+                .toArray();
     }
 }

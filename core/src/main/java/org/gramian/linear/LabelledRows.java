@@ -1,6 +1,9 @@
 package org.gramian.linear;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.TreeMap;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -18,16 +21,13 @@ public final class LabelledRows {
     private final int[] groups;
     private final int[] duplicates;
     private final double[] weights;
-    private final int[] counts;
 
     private LabelledRows(Tensor rows, int[] labels, int[] groups, int[] duplicates, double[] weights) {
         this.rows = rows;
-        this.labels = labels.clone();
-        this.groups = groups.clone();
-        this.duplicates = duplicates.clone();
-        this.weights = weights.clone();
-        this.counts = new int[weights.length];
-        Arrays.stream(labels).forEach(label -> counts[label]++);
+        this.labels = labels;
+        this.groups = groups;
+        this.duplicates = duplicates;
+        this.weights = weights;
     }
 
     /**
@@ -50,17 +50,6 @@ public final class LabelledRows {
         if (classes < 2) {
             throw new IllegalArgumentException("expected at least 2 classes, found " + classes);
         }
-        requireEveryClass(labels, classes);
-        if (!rows.allFinite()) {
-            throw new IllegalArgumentException("expected finite rows, found NaN or infinity: check"
-                    + " for a logarithm or root of 0 without a floor");
-        }
-        double[] weights = new double[classes];
-        Arrays.fill(weights, 1);
-        return new LabelledRows(rows, labels, groups, groups, weights);
-    }
-
-    private static void requireEveryClass(int[] labels, int classes) {
         boolean[] seen = new boolean[classes];
         for (int label : labels) {
             if (label < 0 || label >= classes) {
@@ -75,6 +64,13 @@ public final class LabelledRows {
                         + "; add images of it, or remove the class");
             }
         }
+        if (!rows.allFinite()) {
+            throw new IllegalArgumentException("expected finite rows, found NaN or infinity: check"
+                    + " for a logarithm or root of 0 without a floor");
+        }
+        double[] weights = new double[classes];
+        Arrays.fill(weights, 1);
+        return new LabelledRows(rows, labels.clone(), groups.clone(), groups.clone(), weights);
     }
 
     /**
@@ -87,7 +83,7 @@ public final class LabelledRows {
             throw new IllegalArgumentException("expected a positive weight for each of " + weights.length
                     + " classes, found " + Arrays.toString(others));
         }
-        return new LabelledRows(rows, labels, groups, duplicates, others);
+        return new LabelledRows(rows, labels, groups, duplicates, others.clone());
     }
 
     /**
@@ -100,41 +96,53 @@ public final class LabelledRows {
             throw new IllegalArgumentException(
                     "expected a number for each of " + labels.length + " rows, found " + others.length);
         }
-        return new LabelledRows(rows, labels, groups, others, weights);
+        return new LabelledRows(rows, labels, groups, others.clone(), weights);
     }
 
-    /** Copies some rows. */
     LabelledRows part(int[] which) {
         long[] places = Arrays.stream(which).asLongStream().toArray();
         Tensor index = Tensors.ofLongs(places, Shape.of(places.length)).to(rows.device());
-        int[] someLabels = Arrays.stream(which).map(i -> labels[i]).toArray();
-        int[] someGroups = Arrays.stream(which).map(i -> groups[i]).toArray();
-        int[] someDuplicates = Arrays.stream(which).map(i -> duplicates[i]).toArray();
-        return new LabelledRows(rows.select(0, index), someLabels, someGroups, someDuplicates, weights);
+        return new LabelledRows(
+                rows.select(0, index), some(labels, which), some(groups, which), some(duplicates, which), weights);
     }
 
-    /** Returns the rows {@code [n, d]}. */
+    private static int[] some(int[] values, int[] which) {
+        return Arrays.stream(which).map(i -> values[i]).toArray();
+    }
+
+    /** Returns the indices of the rows of each group, in ascending order of group numbers. */
+    List<int[]> members() {
+        TreeMap<Integer, List<Integer>> members = new TreeMap<>();
+        for (int i = 0; i < groups.length; i++) {
+            members.computeIfAbsent(groups[i], _ -> new ArrayList<>()).add(i);
+        }
+        return members.values().stream()
+                .map(all -> all.stream().mapToInt(Integer::intValue).toArray())
+                .toList();
+    }
+
     public Tensor rows() {
         return rows;
     }
 
-    /** Returns the number of rows n. */
     public int count() {
         return labels.length;
     }
 
-    /** Returns the length d of a row. */
     public long size() {
         return rows.size(1);
     }
 
-    /** Returns the number of classes k. */
     public int classes() {
         return weights.length;
     }
 
     int label(int row) {
         return labels[row];
+    }
+
+    int[] labels() {
+        return labels.clone();
     }
 
     int group(int row) {
@@ -146,12 +154,10 @@ public final class LabelledRows {
         return duplicates[row];
     }
 
-    /** Returns the number of rows of a class. */
     int count(int label) {
-        return counts[label];
+        return (int) Arrays.stream(labels).filter(one -> one == label).count();
     }
 
-    /** Returns the weight of a row of a class. */
     double weight(int label) {
         return weights[label];
     }

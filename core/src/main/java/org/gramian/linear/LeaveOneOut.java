@@ -82,7 +82,7 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
                     blocks.forEach(block -> block.score(eigenvalues, weights, signs, flat));
                 }
                 boolean[] correct = correct(flat, labels, classes);
-                double accuracy = share(correct);
+                double accuracy = CrossValidation.share(correct);
                 if (accuracy > best.accuracy) {
                     best = new LeaveOneOut(accuracy, lambda, correct);
                 }
@@ -160,20 +160,8 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
     private static boolean[] correct(double[] scores, int[] labels, int classes) {
         boolean[] correct = new boolean[labels.length];
         for (int i = 0; i < labels.length; i++) {
-            int top = 0;
-            for (int c = 1; c < classes; c++) {
-                top = scores[i * classes + c] > scores[i * classes + top] ? c : top;
-            }
-            correct[i] = top == labels[i];
+            correct[i] = CrossValidation.top(Arrays.copyOfRange(scores, i * classes, (i + 1) * classes)) == labels[i];
         }
         return correct;
-    }
-
-    private static double share(boolean[] correct) {
-        int right = 0;
-        for (boolean one : correct) {
-            right += one ? 1 : 0;
-        }
-        return (double) right / correct.length;
     }
 }

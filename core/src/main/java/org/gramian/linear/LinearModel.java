@@ -60,7 +60,6 @@ public record LinearModel(
         return new LinearModel(weight.mul(factor), bias.mul(factor), all, crossValidation);
     }
 
-    /** Moves the tensors to the enclosing scope. */
     LinearModel keptBy(Scope scope) {
         scope.keep(weight);
         scope.keep(bias);

@@ -1,7 +1,11 @@
 package org.gramian.linear;
 
+import java.math.BigDecimal;
 import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.Scope;
 
 /**
@@ -11,37 +15,125 @@ import org.gramian.tensor.Scope;
  * <p>Results on the CPU of one machine are bit-identical for any number of threads.
  */
 public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
-    /** First words of the text forms. */
-    List<String> WORDS = List.of(Svm.WORD, NearestMean.WORD, Lda.WORD, Logistic.WORD);
+    List<String> WORDS = List.of("svm", "mean", "lda", "logistic");
 
     /** Text forms with their meaning, for help. */
-    List<String> FORMS = List.of(Svm.FORM, NearestMean.FORM, Lda.FORM, Logistic.FORM);
+    List<String> FORMS = List.of(
+            "svm[:C=NUMBER|auto]: linear support vector machines, one class against the rest; auto: C by"
+                    + " cross-validation",
+            "mean: nearest class mean",
+            "lda[:shrinkage=NUMBER|auto]: linear discriminant analysis, its covariance shrunk towards a multiple of"
+                    + " the identity",
+            "logistic[:C=NUMBER|auto]: multinomial logistic regression; auto: C by cross-validation");
+
+    /** Largest number of elements of all rows: 2 GiB in float32. A machine that swaps seems to hang. */
+    long MAX_NUMBERS = 1L << 29;
+
+    /** Largest side of a square matrix in float64. */
+    long MAX_SIDE = 12_000;
+
+    /** Progress callback, called by any thread but never concurrently; an exception that it throws stops the solver. */
+    @FunctionalInterface
+    interface SolverListener {
+        SolverListener NONE = (_, _, _) -> {};
+
+        /**
+         * Called often, also without progress.
+         *
+         * @param done number of solved problems
+         * @param all number of problems of the task
+         */
+        void at(String task, int done, int all);
+    }
+
+    /** Thrown if the rows do not determine a classifier, e.g. for a singular covariance; the message says what to try. */
+    final class UnsolvableException extends IllegalArgumentException {
+        private static final long serialVersionUID = 1;
+
+        UnsolvableException(String message) {
+            super(message);
+        }
+    }
 
     /** Returns the text form, which {@link #parse} parses. */
-    String text();
+    default String text() {
+        return switch (this) {
+            case Svm(var c) -> text("svm", ":C=", c);
+            case Logistic(var c) -> text("logistic", ":C=", c);
+            case Lda(var shrinkage) -> text("lda", ":shrinkage=", shrinkage);
+            case NearestMean() -> "mean";
+        };
+    }
+
+    private static String text(String word, String name, OptionalDouble value) {
+        return value.isEmpty() ? word : word + name + decimal(value.getAsDouble());
+    }
+
+    /** Returns the shortest decimal that parses to the same number. */
+    static String decimal(double value) {
+        String shortest = Double.toString(value);
+        return shortest.contains("E") && (value < 1e-4 || value >= 1e7)
+                ? shortest
+                : new BigDecimal(shortest).stripTrailingZeros().toPlainString();
+    }
 
     /**
-     * Checks that a problem fits into memory, before its rows are computed.
+     * Checks that a problem of n rows of length d fits into memory, before the rows are computed.
      *
-     * @param rows n
-     * @param size d
      * @throws IllegalArgumentException if it does not; the message names the memory needed and what to try
      */
-    void requireRoom(long rows, long size);
+    default void requireRoom(long rows, long size) {
+        if (rows * size > MAX_NUMBERS) {
+            throw tooLarge(rows, size, "the descriptors", 4.0 * rows * size, 4.0 * MAX_NUMBERS);
+        }
+        long side = Math.min(rows, size);
+        long most = switch (this) {
+            case Svm _ -> DualDescent.ScaledRows.usesProducts(rows, size) ? DualDescent.ScaledRows.MAX_PRODUCTS : side;
+            case Logistic _ -> size > rows ? MAX_SIDE : side;
+            case Lda _ -> MAX_SIDE;
+            case NearestMean _ -> side;
+        };
+        double bytes = this instanceof Svm ? Float.BYTES : Double.BYTES;
+        if (side > most) {
+            throw tooLarge(rows, size, "a square matrix", bytes * side * side, bytes * most * most);
+        }
+    }
 
-    /**
-     * Estimates the memory that solving takes at its largest, the rows included.
-     *
-     * @param rows n
-     * @param size d
-     * @return bytes
-     */
-    long bytes(long rows, long size);
+    private IllegalArgumentException tooLarge(long rows, long size, String what, double needed, double most) {
+        double gib = 1L << 30;
+        return new IllegalArgumentException(String.format(
+                Locale.ROOT,
+                "%d descriptors of size %d do not fit into memory for %s: %s would take %.1f GiB, the limit is %.1f"
+                        + " GiB; use fewer crops, shorter descriptors (pca:64 at the beginning of the pooling), or the"
+                        + " classifier softmax, which reads them in batches",
+                rows,
+                size,
+                text().split(":", 2)[0],
+                what,
+                needed / gib,
+                most / gib));
+    }
+
+    /** Estimates the bytes that solving takes at its largest, for n rows of length d, the rows included. */
+    default long bytes(long rows, long size) {
+        long all = Float.BYTES * rows * size;
+        long side = Math.min(rows, size);
+        return switch (this) {
+            // a second copy during the transfer to the CPU
+            case Svm _ ->
+                all + 2 * Float.BYTES * rows * (DualDescent.ScaledRows.usesProducts(rows, size) ? rows : size);
+            // matrix, matrix of a fold, and its parts
+            case Logistic _ -> all + 3 * Double.BYTES * rows * (size > rows ? rows : size + 1);
+            // matrix, shifted, factor, and single precision
+            case Lda _ -> 2 * all + 4 * Double.BYTES * side * side;
+            // and the rows of a fold
+            case NearestMean _ -> 2 * all;
+        };
+    }
 
     /**
      * Solves for weight and bias without calibration of the scores.
      *
-     * @param rows labelled rows
      * @param watch progress callback; an exception that it throws stops the solver
      * @throws IllegalArgumentException if memory is insufficient, see {@link #requireRoom}, or there is no solution
      */
@@ -54,26 +146,21 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
      * prediction; {@link LinearModel#crossValidation} has the scores. The temperature stays 1 if a class has only one
      * group, or if the rows of a fold are too few for a solution.
      *
-     * @param rows labelled rows
      * @param watch progress callback; an exception that it throws stops the solver
      * @throws IllegalArgumentException if memory is insufficient, see {@link #requireRoom}, or there is no solution
      */
     default LinearModel solve(LabelledRows rows, SolverListener watch) {
-        GroupFolds folds = GroupFolds.of(rows, GroupFolds.DEFAULT_COUNT);
+        GroupFolds folds = GroupFolds.of(rows);
         try (Scope scope = Scope.open()) {
             LinearModel model = fit(rows, watch);
             if (model.crossValidation().isEmpty() && folds.folds() > 1) {
-                model = crossValidated(model, rows, folds, watch);
+                try {
+                    model = model.with(CrossValidation.of(rows, folds, part -> fit(part, SolverListener.NONE), watch));
+                } catch (UnsolvableException _) {
+                    // All rows determine the classifier, the fewer of a fold do not.
+                }
             }
             return model.calibrated().keptBy(scope);
-        }
-    }
-
-    private LinearModel crossValidated(LinearModel model, LabelledRows rows, GroupFolds folds, SolverListener watch) {
-        try {
-            return model.with(CrossValidation.of(rows, folds, part -> fit(part, SolverListener.NONE), watch));
-        } catch (UnsolvableException _) {
-            return model; // all rows determine the classifier, the fewer of a fold do not
         }
     }
 
@@ -83,19 +170,45 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
      * @throws IllegalArgumentException if the text is invalid; the message suggests the nearest word
      */
     static LinearSolver parse(String text) {
-        SolverText words = SolverText.of(text);
-        return switch (words.word()) {
-            case Svm.WORD -> new Svm(words.numberOr("C", "auto"));
-            case NearestMean.WORD -> {
-                words.requireNoArgument();
+        String[] parts = text.strip().split(":", 2);
+        String word = parts[0].strip().toLowerCase(Locale.ROOT);
+        return switch (word) {
+            case "svm" -> new Svm(number(parts, word, "C"));
+            case "logistic" -> new Logistic(number(parts, word, "C"));
+            case "lda" -> new Lda(number(parts, word, "shrinkage"));
+            case "mean" -> {
+                if (parts.length > 1) {
+                    throw new IllegalArgumentException(
+                            "the classifier mean takes no argument, found " + QuotedText.text(parts[1].strip()));
+                }
                 yield new NearestMean();
             }
-            case Logistic.WORD -> new Logistic(words.numberOr("C", "auto"));
-            case Lda.WORD -> new Lda(words.numberOr("shrinkage", "auto"));
             default ->
                 throw new IllegalArgumentException("unknown classifier '" + text + "'"
-                        + NearestWord.suggestion(words.word(), WORDS) + "; closed-form classifiers are "
+                        + NearestWord.suggestion(word, WORDS) + "; closed-form classifiers are "
                         + String.join(", ", WORDS));
         };
+    }
+
+    /** Returns the number of the only argument; empty if it is left out or {@code auto}. */
+    private static OptionalDouble number(String[] parts, String word, String name) {
+        if (parts.length == 1) {
+            return OptionalDouble.empty();
+        }
+        String form = "; write it as " + word + "[:" + name + "=NUMBER|auto]";
+        String[] pair = parts[1].strip().split("=", 2);
+        if (pair.length == 2 && !pair[0].strip().equals(name)) {
+            throw new IllegalArgumentException("the classifier " + word + " has no argument "
+                    + QuotedText.text(pair[0].strip()) + NearestWord.suggestion(pair[0].strip(), List.of(name)) + form);
+        }
+        String value = pair[pair.length - 1].strip();
+        if (value.equals("auto")) {
+            return OptionalDouble.empty();
+        }
+        if (!value.matches("\\d{0,20}\\.?\\d{1,30}([eE][+-]?\\d{1,2})?")) {
+            throw new IllegalArgumentException("the argument " + name + " of " + word
+                    + " must be a number of at least 0 or auto, found " + QuotedText.text(value) + form);
+        }
+        return OptionalDouble.of(Double.parseDouble(value));
     }
 }

@@ -1,11 +1,11 @@
 package org.gramian.linear;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
+import org.gramian.linear.CrossValidation.CostGrid;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -28,32 +28,13 @@ import org.gramian.tensor.Tensors;
  * @param c weight of the loss against the penalty, positive; empty to choose it by cross-validation
  */
 public record Logistic(OptionalDouble c) implements LinearSolver {
-    static final String WORD = "logistic";
-    static final String FORM = "logistic[:C=NUMBER|auto]: multinomial logistic regression; auto: C by cross-validation";
-
     private static final double TOLERANCE = 1e-5;
 
     /** Predictions do not need the last digits of a solution. */
     private static final double SEARCH_TOLERANCE = 1e-3;
 
-    private static final List<Double> GRID = List.of(0.1, 1.0, 10.0, 100.0, 1000.0);
-    private static final long MOST_SIDE = 12_000;
-
     public Logistic {
-        CostGrid.requirePositive(WORD, c);
-    }
-
-    @Override
-    public String text() {
-        return SolverText.write(WORD, "C", c);
-    }
-
-    @Override
-    public void requireRoom(long rows, long size) {
-        MemoryBound.requireRows(WORD, rows, size);
-        if (size > rows) {
-            MemoryBound.requireSquare(WORD, rows, size, MOST_SIDE, Double.BYTES);
-        }
+        CostGrid.requirePositive("logistic", c);
     }
 
     /**
@@ -69,12 +50,8 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
             CentredRows centred = CentredRows.aroundMean(rows);
             double scale = centred.scale();
             if (rows.size() > rows.count()) {
-                Tensor gram = centred.gram().to(DType.F64);
-                return new Scaled(
-                        centred,
-                        scale,
-                        true,
-                        gram.mulInPlace(1 / (scale * scale)).add(1));
+                Tensor gram = centred.gram().to(DType.F64).mulInPlace(1 / (scale * scale));
+                return new Scaled(centred, scale, true, gram.add(1));
             }
             Tensor all = centred.all().to(DType.F64).mulInPlace(1 / scale);
             Tensor ones = Tensors.full(1, Shape.of(rows.count(), 1), DType.F64, all.device());
@@ -89,19 +66,13 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     }
 
     @Override
-    public long bytes(long rows, long size) {
-        long matrix = size > rows ? rows * rows : rows * (size + 1);
-        return Float.BYTES * rows * size + 3 * Double.BYTES * matrix; // matrix, matrix of a fold, and its parts
-    }
-
-    @Override
     public LinearModel fit(LabelledRows rows, SolverListener watch) {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {
             watch.at("Gram matrix of the rows", 0, 1);
             Scaled scaled = Scaled.of(rows);
-            GroupFolds folds = GroupFolds.of(rows, GroupFolds.DEFAULT_COUNT);
-            CostGrid grid = CostGrid.of(c, GRID);
+            GroupFolds folds = GroupFolds.of(rows);
+            CostGrid grid = CostGrid.of(c, 0.1, 1.0, 10.0, 100.0, 1000.0);
             List<CrossValidation> tried =
                     folds.folds() > 1 ? crossValidate(rows, scaled, folds, grid, watch) : List.of();
             int best = 0;
@@ -110,8 +81,8 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
             }
             double chosen = tried.isEmpty() ? grid.unchosen() : grid.costs().get(best);
             SequencedMap<String, Double> found = CostGrid.found(chosen, folds.folds());
-            int[] all = IntStream.range(0, rows.count()).toArray();
-            LogisticDescent descent = descent(rows, scaled, all);
+            LogisticDescent descent =
+                    descent(rows, scaled, IntStream.range(0, rows.count()).toArray());
             LogisticDescent.Convergence convergence = descent.minimize(
                     chosen,
                     TOLERANCE,
@@ -156,11 +127,9 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
                 }
             }
         }
-        List<CrossValidation> tried = new ArrayList<>();
-        for (double[][] one : logits) {
-            tried.add(CrossValidation.of(rows, folds.folds(), one));
-        }
-        return tried;
+        return Arrays.stream(logits)
+                .map(one -> new CrossValidation(rows, folds.folds(), one))
+                .toList();
     }
 
     /** Converts the solution, coefficients {@code [n, k]} or weights {@code [d + 1, k]}, to the units of the rows. */
@@ -176,12 +145,13 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
             for (int i = 0; i < solution.length; i++) {
                 bias[i % classes] += solution[i];
             }
-            Tensor beta = transposed.to(DType.F32).contiguous().to(centred.device());
+            Tensor beta =
+                    transposed.to(DType.F32).contiguous().to(centred.rows().device());
             weight = centred.combined(beta).mulInPlace(1 / (scaled.scale * scaled.scale));
         } else {
             System.arraycopy(solution, solution.length - classes, bias, 0, classes);
             Tensor inner = transposed.slice(1, 0, side - 1).mul(1 / scaled.scale);
-            weight = inner.to(DType.F32).contiguous().to(centred.device());
+            weight = inner.to(DType.F32).contiguous().to(centred.rows().device());
         }
         return LinearModel.around(centred.centres(), weight, bias, found);
     }

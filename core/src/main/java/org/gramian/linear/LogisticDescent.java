@@ -51,8 +51,8 @@ final class LogisticDescent {
     LogisticDescent(Tensor matrix, boolean products, int[] labels, double[] weights, int classes) {
         this.matrix = matrix;
         this.products = products;
-        this.labels = labels.clone();
-        this.weights = weights.clone();
+        this.labels = labels;
+        this.weights = weights;
         this.classes = classes;
         this.solution = new double[Math.toIntExact(matrix.size(1) * classes)];
     }
@@ -66,30 +66,11 @@ final class LogisticDescent {
     record Convergence(double gradient, int iterations) {}
 
     /** A vector of parameters and its dual; a vector of weights is its own dual. */
-    private static final class Vector {
-        private final double[] values;
-        private final double[] dual;
-        private final boolean selfDual;
-
-        private Vector(double[] values, double[] dual, boolean selfDual) {
-            this.values = values;
-            this.dual = dual;
-            this.selfDual = selfDual;
-        }
-
-        static Vector selfDual(double[] values) {
-            return new Vector(values, values, true);
-        }
-
-        static Vector of(double[] values, double[] dual) {
-            return new Vector(values, dual, false);
-        }
-
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Vector(double[] values, double[] dual) {
         double dot(Vector other) {
-            return dot(values, other.dual);
-        }
-
-        private static double dot(double[] a, double[] b) {
+            double[] a = values;
+            double[] b = other.dual;
             double[] sums = new double[4]; // independent sums: no wait for the previous addition
             int i = 0;
             for (; i + 3 < a.length; i += 4) {
@@ -104,23 +85,22 @@ final class LogisticDescent {
             return sums[0] + sums[1] + sums[2] + sums[3];
         }
 
-        /** Returns {@code this + factor · other}. */
+        double norm() {
+            return Math.sqrt(Math.max(0, dot(this)));
+        }
+
         Vector plus(double factor, Vector other) {
-            double[] sum = LogisticDescent.sum(values, factor, other.values);
-            return selfDual ? selfDual(sum) : of(sum, LogisticDescent.sum(dual, factor, other.dual));
+            double[] sum = sum(values, factor, other.values);
+            return new Vector(sum, values == dual ? sum : sum(dual, factor, other.dual));
         }
 
         Vector times(double factor) {
-            double[] scaled = scaled(values, factor);
-            return selfDual ? selfDual(scaled) : of(scaled, scaled(dual, factor));
-        }
-
-        private static double[] scaled(double[] a, double factor) {
-            double[] scaled = new double[a.length];
-            for (int i = 0; i < a.length; i++) {
-                scaled[i] = factor * a[i];
-            }
-            return scaled;
+            double[] scaled = Arrays.stream(values).map(x -> factor * x).toArray();
+            return new Vector(
+                    scaled,
+                    values == dual
+                            ? scaled
+                            : Arrays.stream(dual).map(x -> factor * x).toArray());
         }
     }
 
@@ -144,12 +124,13 @@ final class LogisticDescent {
      */
     Convergence minimize(double c, double tolerance, IntConsumer eachStep) {
         double[] zero = new double[solution.length];
-        double reference = norm(gradient(zero, new double[labels.length * classes], c));
+        double reference =
+                gradient(zero, new double[labels.length * classes], c).norm();
         double[] scores = scores(matrix);
         Vector gradient = gradient(solution, scores, c);
         Deque<Pair> history = new ArrayDeque<>();
         int steps = 0;
-        while (norm(gradient) > tolerance * reference && steps < MAX_ITERATIONS) {
+        while (gradient.norm() > tolerance * reference && steps < MAX_ITERATIONS) {
             eachStep.accept(steps);
             Vector direction = direction(gradient, history);
             double[] along = products ? direction.dual : times(matrix, direction.values);
@@ -172,11 +153,7 @@ final class LogisticDescent {
             gradient = next;
             steps++;
         }
-        return new Convergence(reference > 0 ? norm(gradient) / reference : 0, steps);
-    }
-
-    private static double norm(Vector vector) {
-        return Math.sqrt(Math.max(0, vector.dot(vector)));
+        return new Convergence(reference > 0 ? gradient.norm() / reference : 0, steps);
     }
 
     /** Returns {@code −H g} with the L-BFGS estimate H of the inverse Hessian (two-loop recursion). */
@@ -278,9 +255,10 @@ final class LogisticDescent {
             }
         }
         if (products) {
-            return Vector.of(sum(parameters, 1, residual), sum(scores, 1, times(matrix, residual)));
+            return new Vector(sum(parameters, 1, residual), sum(scores, 1, times(matrix, residual)));
         }
-        return Vector.selfDual(sum(parameters, 1, times(matrix.transpose(), residual)));
+        double[] sum = sum(parameters, 1, times(matrix.transpose(), residual));
+        return new Vector(sum, sum);
     }
 
     private double[] times(Tensor left, double[] right) {
@@ -301,6 +279,6 @@ final class LogisticDescent {
 
     /** Returns the minimizer, coefficients {@code [n · k]} or weights {@code [d · k]}. */
     double[] solution() {
-        return solution.clone();
+        return solution;
     }
 }

@@ -17,24 +17,6 @@ import org.gramian.tensor.Tensor;
  * Barachant et al., IEEE TBME 59, 2012).
  */
 public record NearestMean() implements LinearSolver {
-    static final String WORD = "mean";
-    static final String FORM = "mean: nearest class mean";
-
-    @Override
-    public String text() {
-        return WORD;
-    }
-
-    @Override
-    public void requireRoom(long rows, long size) {
-        MemoryBound.requireRows(WORD, rows, size);
-    }
-
-    @Override
-    public long bytes(long rows, long size) {
-        return 2 * Float.BYTES * rows * size; // and the rows of a fold
-    }
-
     @Override
     public LinearModel fit(LabelledRows rows, SolverListener watch) {
         requireRoom(rows.count(), rows.size());

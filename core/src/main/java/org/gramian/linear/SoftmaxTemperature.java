@@ -1,5 +1,6 @@
 package org.gramian.linear;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalDouble;
 
@@ -17,9 +18,8 @@ public final class SoftmaxTemperature {
     private static final double TOLERANCE = 1e-12;
 
     /** Bisection alone needs fewer from any bounds that doubling finds. */
-    private static final int MOST_STEPS = 2000;
+    private static final int MAX_STEPS = 2000;
 
-    /** First and second derivative of the loss. */
     private record Slope(double first, double second) {}
 
     private final List<double[]> scores;
@@ -49,12 +49,7 @@ public final class SoftmaxTemperature {
 
     /** Returns whether the loss decreases as T goes to 0: every target is the highest score. */
     public boolean isUnbounded() {
-        for (double target : targets) {
-            if (target < 0) {
-                return false;
-            }
-        }
-        return true;
+        return Arrays.stream(targets).noneMatch(target -> target < 0);
     }
 
     /** Returns the minimizing T; empty where there is none, see {@link #isUninformative} and {@link #isUnbounded}. */
@@ -66,12 +61,12 @@ public final class SoftmaxTemperature {
     private double root() {
         double low = 0;
         double high = 1 / spread();
-        for (int step = 0; step < MOST_STEPS && slope(high).first() < 0; step++) {
+        for (int step = 0; step < MAX_STEPS && slope(high).first() < 0; step++) {
             low = high;
             high *= 2;
         }
         double inverse = (low + high) / 2;
-        for (int step = 0; step < MOST_STEPS && high - low > TOLERANCE * high; step++) {
+        for (int step = 0; step < MAX_STEPS && high - low > TOLERANCE * high; step++) {
             Slope slope = slope(inverse);
             if (slope.first() < 0) {
                 low = inverse;
@@ -91,13 +86,7 @@ public final class SoftmaxTemperature {
 
     /** Returns the widest range of scores: the scale of T. */
     private double spread() {
-        double spread = 0;
-        for (double[] row : scores) {
-            for (double score : row) {
-                spread = Math.max(spread, -score);
-            }
-        }
-        return spread;
+        return scores.stream().flatMapToDouble(Arrays::stream).reduce(0, (spread, score) -> Math.max(spread, -score));
     }
 
     /** {@code f' = mean(E_p z − t)}, {@code f'' = mean Var_p z}, both times n. */

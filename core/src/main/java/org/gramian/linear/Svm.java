@@ -1,7 +1,6 @@
 package org.gramian.linear;
 
 import java.util.Arrays;
-import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
@@ -10,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
+import org.gramian.linear.CrossValidation.CostGrid;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -24,187 +24,48 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>with the mean m of the rows, {@code s² = mean ‖x − m‖²} and the weight s_i of the row's class, so that C does not
  * depend on the scale of the descriptors. The bias is the weight of the constant 1 and regularized too, which matters
- * little since the rows are centred. Solved by dual coordinate descent to a relative duality gap of {@value #TOLERANCE}
- * (Hsieh et al., "A Dual Coordinate Descent Method for Large-scale Linear SVM", ICML 2008); the model reports the gap.
+ * little since the rows are centred. Solved by {@link DualDescent} to a relative duality gap of {@value #TOLERANCE}, which
+ * the model reports.
  *
- * <p>An unset C is chosen from 0.01, 0.1, 1, 10 and 100 by five-fold cross-validation over groups of rows. There are
- * fewer folds if a class has fewer groups, and C is 1 if a class has only one.
+ * <p>An unset C is chosen from 0.01, 0.1, 1, 10 and 100 by five-fold cross-validation over groups of rows: the cost with the
+ * highest weighted out-of-fold accuracy, the smallest of equals. There are fewer folds if a class has fewer groups, and C is 1
+ * if a class has only one.
  *
  * <p>Memory: a copy of the rows if {@code 2d ≤ n}, else {@code n²} numbers.
  *
  * @param c cost of a misclassification, positive; empty to choose it by cross-validation
  */
 public record Svm(OptionalDouble c) implements LinearSolver {
-    static final String WORD = "svm";
-    static final String FORM =
-            "svm[:C=NUMBER|auto]: linear support vector machines, one class against the rest; auto: C by"
-                    + " cross-validation";
-
     private static final double TOLERANCE = 1e-6;
 
+    /** Predictions do not need the last digits of a solution. */
+    private static final double SEARCH_TOLERANCE = 1e-2;
+
     public Svm {
-        CostGrid.requirePositive(WORD, c);
-    }
-
-    @Override
-    public String text() {
-        return SolverText.write(WORD, "C", c);
-    }
-
-    @Override
-    public void requireRoom(long rows, long size) {
-        MemoryBound.requireRows(WORD, rows, size);
-        if (Features.usesProducts(rows, size)) {
-            MemoryBound.requireSquare(WORD, rows, size, Features.MOST_PRODUCTS, Float.BYTES);
-        }
-    }
-
-    @Override
-    public long bytes(long rows, long size) {
-        long matrix = Features.usesProducts(rows, size) ? rows * rows : rows * size;
-        return Float.BYTES * (rows * size + 2 * matrix); // copy during the transfer to the CPU
+        CostGrid.requirePositive("svm", c);
     }
 
     @Override
     public LinearModel fit(LabelledRows rows, SolverListener watch) {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {
-            OneAgainstRest problems = new OneAgainstRest(rows, Features.of(rows), watch);
-            CostGrid grid = CostGrid.of(c, CostSearch.GRID);
-            CostSearch search = new CostSearch(problems, grid.costs());
-            boolean divided = search.folds() > 1;
-            double chosen = divided ? search.choose(grid.task()) : grid.unchosen();
-            LinearModel model = solve(problems, chosen, CostGrid.found(chosen, search.folds()));
-            return (divided ? model.with(search.crossValidation()) : model).keptBy(scope);
-        }
-    }
-
-    private static LinearModel solve(OneAgainstRest problems, double cost, SequencedMap<String, Double> found) {
-        LabelledRows rows = problems.rows();
-        int n = rows.count();
-        double[] costs = problems.costs(cost);
-        int[] all = IntStream.range(0, n).toArray();
-        double[] coefficients = new double[rows.classes() * n];
-        DualDescent.Ending[] endings = new DualDescent.Ending[rows.classes()];
-        problems.all("fitting svm", problems.blocks(), (block, eachPass) -> {
-            DualDescent descent = problems.begin(block, all);
-            DualDescent.Ending[] some = descent.descend(costs, TOLERANCE, eachPass);
-            for (int c = 0; c < some.length; c++) {
-                int label = block * OneAgainstRest.BLOCK + c;
-                endings[label] = some[c];
-                System.arraycopy(descent.coefficients(c), 0, coefficients, label * n, n);
+            OneAgainstRest problems = new OneAgainstRest(rows, DualDescent.ScaledRows.of(rows), watch);
+            CostGrid grid = CostGrid.of(c, 0.01, 0.1, 1.0, 10.0, 100.0); // accuracy changes slowly with C
+            GroupFolds folds = GroupFolds.of(rows);
+            if (folds.folds() < 2) {
+                return problems.solve(CostGrid.found(grid.unchosen(), folds.folds()))
+                        .keptBy(scope);
             }
-        });
-        found.put(
-                "gap",
-                Arrays.stream(endings)
-                        .mapToDouble(DualDescent.Ending::gap)
-                        .max()
-                        .orElse(0));
-        found.put("passes", (double) Arrays.stream(endings)
-                .mapToInt(DualDescent.Ending::passes)
-                .max()
-                .orElse(0));
-        return model(problems.features(), coefficients, rows.classes(), found);
-    }
-
-    /** Converts the solution from normalized to original units of the rows. */
-    private static LinearModel model(
-            Features features, double[] coefficients, int classes, SequencedMap<String, Double> found) {
-        CentredRows centred = features.centred();
-        int n = features.count();
-        Tensor beta = Tensors.of(coefficients, Shape.of(classes, n), DType.F32).to(centred.device());
-        Tensor weight = centred.combined(beta).mulInPlace(1 / (features.scale() * features.scale()));
-        double[] bias = new double[classes];
-        Arrays.setAll(
-                bias,
-                label -> Arrays.stream(coefficients, label * n, (label + 1) * n).sum());
-        return LinearModel.around(centred.centres(), weight, bias, found);
-    }
-
-    /**
-     * Chooses C by cross-validation: the cost with the highest weighted out-of-fold accuracy, the smallest of equals.
-     * Its scores calibrate the model.
-     */
-    private static final class CostSearch {
-        /** Steps of 10: accuracy changes slowly with C. */
-        static final List<Double> GRID = List.of(0.01, 0.1, 1.0, 10.0, 100.0);
-
-        /** Predictions do not need the last digits of a solution. */
-        private static final double TOLERANCE = 1e-2;
-
-        private final OneAgainstRest problems;
-        private final GroupFolds folds;
-        private final List<Double> grid;
-        /** Out-of-fold scores by cost, class and row. */
-        private final float[][][] scores;
-
-        private int best;
-
-        /** @param grid costs in ascending order: each starts from the solution of the one before */
-        CostSearch(OneAgainstRest problems, List<Double> grid) {
-            this.problems = problems;
-            this.folds = GroupFolds.of(problems.rows(), GroupFolds.DEFAULT_COUNT);
-            this.grid = List.copyOf(grid);
-            this.scores = new float[grid.size()][problems.rows().classes()]
-                    [problems.rows().count()];
-        }
-
-        /** Returns the number of folds; fewer than 2 allow no choice. */
-        int folds() {
-            return folds.folds();
-        }
-
-        /** Runs the cross-validation and returns the best cost; needs at least 2 folds. */
-        double choose(String task) {
-            int blocks = problems.blocks();
-            problems.all(task, blocks * folds(), (number, eachPass) -> {
-                int fold = number / blocks;
-                int first = number % blocks * OneAgainstRest.BLOCK;
-                DualDescent descent = problems.begin(number % blocks, folds.rows(fold, false));
-                int[] tested = folds.rows(fold, true);
-                for (int g = 0; g < grid.size(); g++) {
-                    descent.descend(problems.costs(grid.get(g)), TOLERANCE, eachPass);
-                    for (int row : tested) {
-                        double[] values = descent.at(row);
-                        for (int c = 0; c < values.length; c++) {
-                            scores[g][first + c][row] = (float) values[c];
-                        }
-                    }
-                }
-            });
-            double[] right = new double[grid.size()];
-            Arrays.setAll(right, this::right);
-            best = 0;
-            for (int g = 1; g < right.length; g++) {
-                best = right[g] > right[best] ? g : best;
-            }
-            return grid.get(best);
-        }
-
-        /** Returns the out-of-fold scores at the chosen cost. */
-        CrossValidation crossValidation() {
-            double[][] logits =
-                    new double[problems.rows().count()][problems.rows().classes()];
+            float[][][] scores = problems.outOfFold(grid, folds);
+            double[] right = Arrays.stream(scores).mapToDouble(problems::right).toArray();
+            int best = CrossValidation.top(right);
+            LinearModel model = problems.solve(CostGrid.found(grid.costs().get(best), folds.folds()));
+            double[][] logits = new double[rows.count()][rows.classes()];
             for (int i = 0; i < logits.length; i++) {
                 int row = i;
-                Arrays.setAll(logits[i], c -> scores[best][c][row]);
+                Arrays.setAll(logits[i], label -> scores[best][label][row]);
             }
-            return CrossValidation.of(problems.rows(), folds(), logits);
-        }
-
-        /** Returns the weight of the rows that a cost classifies correctly. */
-        private double right(int g) {
-            double sum = 0;
-            for (int i = 0; i < problems.rows().count(); i++) {
-                int top = 0;
-                for (int c = 1; c < scores[g].length; c++) {
-                    top = scores[g][c][i] > scores[g][top][i] ? c : top;
-                }
-                int label = problems.rows().label(i);
-                sum += top == label ? problems.rows().weight(label) : 0;
-            }
-            return sum;
+            return model.with(new CrossValidation(rows, folds.folds(), logits)).keptBy(scope);
         }
     }
 
@@ -213,34 +74,96 @@ public record Svm(OptionalDouble c) implements LinearSolver {
      * numbers, so that the number of threads does not matter.
      *
      * @param rows training rows
-     * @param features the same rows in the solver's form
+     * @param matrix the same rows in the solver's form
      * @param watch progress callback
      */
-    record OneAgainstRest(LabelledRows rows, Features features, SolverListener watch) {
+    record OneAgainstRest(LabelledRows rows, DualDescent.ScaledRows matrix, SolverListener watch) {
         /** Classes per block: their values for 2,000 rows fit into the L2 cache. */
-        static final int BLOCK = 8;
+        private static final int BLOCK = 8;
 
-        /** Returns the number of blocks of classes. */
-        int blocks() {
+        private int blocks() {
             return Math.ceilDiv(rows.classes(), BLOCK);
         }
 
         /** Creates the solver of a block, starting at 0. */
-        DualDescent begin(int block, int[] which) {
-            int[] labels = new int[rows.count()];
-            Arrays.setAll(labels, rows::label);
+        private DualDescent begin(int block, int[] which) {
             int end = Math.min(rows.classes(), (block + 1) * BLOCK);
-            return new DualDescent(features, which, labels, block * BLOCK, end, new SplittableRandom(block));
+            return new DualDescent(matrix, which, rows.labels(), block * BLOCK, end, new SplittableRandom(block));
         }
 
-        /** Returns the cost of every row for a C. */
-        double[] costs(double c) {
-            double[] costs = new double[rows.count()];
-            Arrays.setAll(costs, i -> c * rows.weight(rows.label(i)));
-            return costs;
+        private double[] costs(double c) {
+            return Arrays.stream(rows.labels())
+                    .mapToDouble(label -> c * rows.weight(label))
+                    .toArray();
         }
 
-        /** Work on one problem. */
+        /** Computes out-of-fold scores by cost, class and row; each cost starts from the solution of the one before. */
+        float[][][] outOfFold(CostGrid grid, GroupFolds folds) {
+            int costs = grid.costs().size();
+            float[][][] scores = new float[costs][rows.classes()][rows.count()];
+            all(grid.task(), blocks() * folds.folds(), (number, eachPass) -> {
+                int fold = number / blocks();
+                int first = number % blocks() * BLOCK;
+                DualDescent descent = begin(number % blocks(), folds.rows(fold, false));
+                int[] tested = folds.rows(fold, true);
+                for (int g = 0; g < costs; g++) {
+                    descent.descend(costs(grid.costs().get(g)), SEARCH_TOLERANCE, eachPass);
+                    for (int row : tested) {
+                        double[] values = descent.at(row);
+                        for (int label = 0; label < values.length; label++) {
+                            scores[g][first + label][row] = (float) values[label];
+                        }
+                    }
+                }
+            });
+            return scores;
+        }
+
+        /** Returns the weight of the correctly classified rows. */
+        double right(float[][] scores) {
+            double sum = 0;
+            for (int i = 0; i < rows.count(); i++) {
+                int top = 0;
+                for (int label = 1; label < scores.length; label++) {
+                    top = scores[label][i] > scores[top][i] ? label : top;
+                }
+                sum += top == rows.label(i) ? rows.weight(top) : 0;
+            }
+            return sum;
+        }
+
+        /** @param found has the chosen C; gets gap and passes */
+        LinearModel solve(SequencedMap<String, Double> found) {
+            int n = rows.count();
+            double[] costs = costs(found.firstEntry().getValue());
+            int[] which = IntStream.range(0, n).toArray();
+            double[] coefficients = new double[rows.classes() * n];
+            double[] gaps = new double[rows.classes()];
+            int[] passes = new int[rows.classes()];
+            all("fitting svm", blocks(), (block, eachPass) -> {
+                DualDescent descent = begin(block, which);
+                DualDescent.Ending[] some = descent.descend(costs, TOLERANCE, eachPass);
+                for (int i = 0; i < some.length; i++) {
+                    int label = block * BLOCK + i;
+                    gaps[label] = some[i].gap();
+                    passes[label] = some[i].passes();
+                    System.arraycopy(descent.coefficients(i), 0, coefficients, label * n, n);
+                }
+            });
+            found.put("gap", Arrays.stream(gaps).max().orElse(0));
+            found.put("passes", (double) Arrays.stream(passes).max().orElse(0));
+            CentredRows centred = matrix.centred();
+            Tensor beta = Tensors.of(coefficients, Shape.of(rows.classes(), n), DType.F32)
+                    .to(centred.rows().device());
+            Tensor weight = centred.combined(beta).mulInPlace(1 / (matrix.scale() * matrix.scale()));
+            double[] bias = new double[rows.classes()];
+            Arrays.setAll(
+                    bias,
+                    label -> Arrays.stream(coefficients, label * n, (label + 1) * n)
+                            .sum());
+            return LinearModel.around(centred.centres(), weight, bias, found);
+        }
+
         interface Problem {
             void solve(int number, Runnable eachPass);
         }
@@ -281,12 +204,10 @@ public record Svm(OptionalDouble c) implements LinearSolver {
                 }
             };
             IntStream.range(0, problems).parallel().forEach(work);
-            Throwable first = failure.get();
-            if (first instanceof Error error) {
-                throw error;
-            }
-            if (first instanceof RuntimeException exception) {
-                throw exception;
+            switch (failure.get()) {
+                case Error error -> throw error;
+                case RuntimeException exception -> throw exception;
+                case null, default -> {}
             }
         }
     }

@@ -9,7 +9,7 @@
  *
  * <pre>{@code
  * LabelledRows rows = LabelledRows.of(descriptors, labels, images, 10);
- * LinearModel model = LinearSolver.parse("svm").solve(rows, SolverListener.NONE);
+ * LinearModel model = LinearSolver.parse("svm").solve(rows, LinearSolver.SolverListener.NONE);
  * model.found();                                          // {C=10.0, folds=5.0, gap=5.1E-7, passes=40.0, ...}
  * model.crossValidation().orElseThrow().accuracy();       // out-of-fold accuracy over groups
  * }</pre>

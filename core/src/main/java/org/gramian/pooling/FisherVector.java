@@ -8,7 +8,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.cluster.GaussianMixture;
-import org.gramian.cluster.Mixture;
+import org.gramian.cluster.GaussianMixture.Mixture;
 import org.gramian.tensor.Tensor;
 
 /**

@@ -16,10 +16,10 @@ import org.gramian.basis.EvenSample;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.GalleryBuilder;
-import org.gramian.gallery.GalleryFileException;
-import org.gramian.gallery.Item;
-import org.gramian.gallery.Part;
+import org.gramian.gallery.Gallery.GalleryBuilder;
+import org.gramian.gallery.Gallery.GalleryFileException;
+import org.gramian.gallery.Gallery.Item;
+import org.gramian.gallery.Gallery.Subset;
 import org.gramian.gallery.Thumbnail;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
@@ -120,16 +120,16 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
     private Gallery buildGallery(Model model, String fingerprint) throws IOException {
         TrainingData.Parts split = data.parts();
         TrainingContext training = training();
-        Map<Part, List<Sample>> parts = new EnumMap<>(Part.class);
-        parts.put(Part.TRAINING, split.training());
-        parts.put(Part.VALIDATION, split.validation());
-        parts.put(Part.TEST, split.test());
+        Map<Subset, List<Sample>> parts = new EnumMap<>(Subset.class);
+        parts.put(Subset.TRAINING, split.training());
+        parts.put(Subset.VALIDATION, split.validation());
+        parts.put(Subset.TEST, split.test());
         long size = model.head().pooling().descriptorSize(model.backbone().channels());
         GalleryBuilder gallery = new GalleryBuilder(plan.dataset().classes(), size, fingerprint);
         List<Item> items = new ArrayList<>();
         List<Sample> samples = new ArrayList<>();
         parts.forEach((part, all) -> {
-            List<Sample> some = EvenSample.of(all, Gallery.MOST_OF_A_PART);
+            List<Sample> some = EvenSample.of(all, Gallery.MAX_OF_SUBSET);
             some.forEach(sample -> items.add(new Item(sample.name(), sample.label(), part)));
             samples.addAll(some);
             gallery.leaveOut(part, all.size() - some.size());

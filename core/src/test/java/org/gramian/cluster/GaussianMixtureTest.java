@@ -9,6 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.assertj.core.data.Offset;
+import org.gramian.cluster.GaussianMixture.Gaussians;
+import org.gramian.cluster.GaussianMixture.Mixture;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;

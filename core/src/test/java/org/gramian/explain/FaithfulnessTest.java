@@ -11,12 +11,10 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
-import org.gramian.explain.Faithfulness.Explained;
 import org.gramian.explain.Faithfulness.Trial;
 import org.gramian.image.Image;
 import org.gramian.image.ImageLimits;
@@ -40,22 +38,22 @@ class FaithfulnessTest {
     private static final Faithfulness FEW = new Faithfulness(0.2, 4, 1);
 
     @Test
-    void theHottestFifthOfAPlantedTextureMattersMoreThanOthers() {
+    void hottestFifthOfAPlantedTextureMatters() {
         Image both = Models.halves(128, 128);
         ModelCard card = Models.card("resize:" + Models.SIZE);
         try (Model model =
                 Models.telling("bilinear/triu/root/l2", Models.stripes(64, 64, true), Models.stripes(64, 64, false))) {
-            HeatMap heat = Explainer.explain(model, card, both, 0).heat();
-            Trial trial = Faithfulness.DEFAULT.of(model, card, both, new Explained(heat, 0));
+            HeatMap heat = Models.explain(model, card, both, 0).heat();
+            Trial trial = Faithfulness.DEFAULT.of(model, card, both, heat, 0);
             assertThat(trial.holds()).isTrue();
             assertThat(trial.withoutHottest()).isLessThan(trial.whole());
-            Trial again = Faithfulness.DEFAULT.of(model, card, both, new Explained(heat, 0));
+            Trial again = Faithfulness.DEFAULT.of(model, card, both, heat, 0);
             assertThat(again).isEqualTo(trial);
         }
     }
 
     @Test
-    void theHottestFifthOfMostPhotographsMattersMoreThanOthers() throws IOException {
+    void hottestFifthOfMostPhotographsMatters() throws IOException {
         List<List<Image>> seen = List.of(photographs("foliage", 0), photographs("water", 0));
         List<List<Image>> fresh = List.of(photographs("foliage", IMAGES), photographs("water", IMAGES));
         Backbone backbone = Backbone.of("squeezenet");
@@ -71,10 +69,10 @@ class FaithfulnessTest {
                 Models.teach(model, card, seen.getFirst(), seen.getLast());
                 for (int label = 0; label < 2; label++) {
                     for (Image image : fresh.get(label)) {
-                        Explanation why = Explainer.explain(model, card, image, label);
+                        Explanation why = Models.explain(model, card, image, label);
                         if (why.isAnswer()) {
                             tried++;
-                            Trial trial = FEW.of(model, card, image, new Explained(why.heat(), label));
+                            Trial trial = FEW.of(model, card, image, why.heat(), label);
                             held += trial.holds() ? 1 : 0;
                         }
                     }
@@ -97,7 +95,7 @@ class FaithfulnessTest {
 
     /** Crops of a wide image leave gaps between them, whose paint no score would notice. */
     @RandomTest(times = 20)
-    void theOtherRegionIsAsLargeAndSeenAndNeverTheSame(Seed seed) {
+    void shiftedRegionIsAsLargeCoveredAndDifferent(Seed seed) {
         SplittableRandom random = seed.random();
         BitSet covered = new BitSet();
         random.ints(2 + random.nextInt(200), 0, 400).forEach(covered::set);
@@ -116,21 +114,7 @@ class FaithfulnessTest {
     }
 
     @Test
-    void withinARectangleARegionKeepsItsShape() {
-        BitSet corner = new BitSet();
-        for (int place : new int[] {0, 1, 10, 11}) {
-            corner.set(place);
-        }
-        BitSet expected = new BitSet();
-        for (int place : new int[] {23, 24, 33, 34}) {
-            expected.set(place);
-        }
-        assertThat(Faithfulness.shifted(corner, IntStream.range(0, 100).toArray(), 23))
-                .isEqualTo(expected);
-    }
-
-    @Test
-    void nonsenseIsRefused() {
+    void rejectsInvalidArguments() {
         assertThatThrownBy(() -> new Faithfulness(1, 8, 1)).has(facts("1.0", "8"));
         assertThatThrownBy(() -> new Faithfulness(0.2, 0, 1)).has(facts("0.2", "0"));
     }

@@ -13,8 +13,6 @@ import javax.imageio.ImageIO;
 import org.gramian.explain.CropMosaic.Grid;
 import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.Explanation.Parts;
-import org.gramian.explain.HeatImage.ColourMap;
-import org.gramian.explain.HeatSheet.TextOverlay;
 import org.gramian.image.Image;
 import org.gramian.image.crop.Crop;
 import org.junit.jupiter.api.Test;
@@ -31,7 +29,7 @@ class HeatImageTest {
     }
 
     @Test
-    void theStrongerTheHeatTheLessShowsThroughAndTheLighterItIs() {
+    void opacityAndLightnessRiseWithStrength() {
         BufferedImage overlay = HeatImage.overlay(ramp(40, 10));
         int before = -1;
         for (int x = 0; x < 40; x++) {
@@ -43,9 +41,10 @@ class HeatImageTest {
                 .as("what speaks against the class")
                 .isZero();
         assertThat(overlay.getRGB(39, 5) >>> 24).isGreaterThan(100);
+        assertThat(overlay.getRGB(39, 0)).as("not covered").isEqualTo(0x80808080);
         double light = -1;
         for (int step = 0; step <= 20; step++) {
-            int rgb = ColourMap.rgb(step / 20.0);
+            int rgb = HeatImage.plasma(step / 20.0);
             double now = 0.2126 * Math.pow(((rgb >> 16) & 0xff) / 255.0, 2.2)
                     + 0.7152 * Math.pow(((rgb >> 8) & 0xff) / 255.0, 2.2)
                     + 0.0722 * Math.pow((rgb & 0xff) / 255.0, 2.2);
@@ -55,17 +54,12 @@ class HeatImageTest {
     }
 
     @Test
-    void whatNoCropReachesIsGrey() {
-        assertThat(HeatImage.overlay(ramp(40, 10)).getRGB(39, 0)).isEqualTo(0x80808080);
-    }
-
-    @Test
-    void aSheetComesOutWithAndWithoutFonts() throws IOException {
+    void drawsSheetsWithAndWithoutFonts() throws IOException {
         Image image = Models.halves(80, 50);
         ChannelPair pair = new ChannelPair(1, 2, -0.5, ramp(80, 50));
         Explanation why =
                 new Explanation("wood", 1.5, 0.8, true, ramp(80, 50), Parts.PAIRS, List.of(pair, pair, pair, pair));
-        BufferedImage plain = new HeatSheet(image, why, TextOverlay.none()).draw();
+        BufferedImage plain = HeatImage.sheet(image, why, false);
         HeatImage.Sheet found = HeatImage.sheet(image, why);
         assertThat(found.image().getWidth()).isEqualTo(plain.getWidth());
         assertThat(ink(found.image()) > ink(plain)).isEqualTo(found.lettered());
@@ -74,13 +68,13 @@ class HeatImageTest {
     }
 
     @Test
-    void panelsShareOneScaleSoThatATraceLooksLikeOneAndWhatLowersTheScoreIsSeenToo() {
+    void panelsShareOneScaleOfTwoColours() {
         List<ChannelPair> pairs = List.of(
                 new ChannelPair(1, 2, 9, flat(1)),
                 new ChannelPair(1, 3, -9, flat(-1)),
                 new ChannelPair(2, 3, 0.1, flat(0.01f)));
         Explanation why = new Explanation("wood", 1.5, 0.8, true, flat(1), Parts.PAIRS, pairs);
-        BufferedImage sheet = new HeatSheet(Models.plain(60, 60), why, TextOverlay.none()).draw();
+        BufferedImage sheet = HeatImage.sheet(Models.plain(60, 60), why, false);
         // From red over grey to blue, in the middle of each panel of the last row.
         double[] warmth = new double[3];
         for (int i = 0; i < 3; i++) {
@@ -112,7 +106,7 @@ class HeatImageTest {
     }
 
     @Test
-    void aThinImageHasASheetToo() {
+    void drawsSheetsOfThinImages() {
         for (Image thin : List.of(Models.plain(400, 13), Models.plain(1, 32))) {
             Explanation why = new Explanation("a", 0, 0.5, false, ramp(8, 8), Parts.NONE, List.of());
             assertThat(HeatImage.sheet(thin, why).image().getWidth()).isBetween(100, 900);
@@ -136,7 +130,7 @@ class HeatImageTest {
             List.of(new Crop(24, 16, 0, 0, 16, false), new Crop(24, 16, 8, 0, 16, false));
 
     @Test
-    void partsOfOverlappingCropsAddUpToAllThatTheirMapsHold() {
+    void mapsOfOverlappingCropsAreSummed() {
         Grid four = new Grid(2, 2, new float[] {1, 1, 1, 1});
         Grid nine = new Grid(3, 3, new float[] {1, 1, 1, 1, 1, 1, 1, 1, 1});
         HeatMap heat = new CropMosaic(48, 32, OVERLAPPING).sum(List.of(four, nine));
@@ -147,7 +141,7 @@ class HeatImageTest {
     }
 
     @Test
-    void aMapIsSmallHoweverThinTheImage() {
+    void mosaicsHaveABoundedSize() {
         for (int[] size : new int[][] {{50_000_000, 1}, {1, 50_000_000}, {40_000, 1_000}, {7_000, 7_000}}) {
             CropMosaic mosaic = CropMosaic.of(size[0], size[1], OVERLAPPING);
             assertThat(mosaic.width()).isBetween(1, 1024);
@@ -158,7 +152,7 @@ class HeatImageTest {
     }
 
     @Test
-    void theTopIsTheHottestShareOfWhatIsCovered() {
+    void topIsTheHottestShareOfCoveredPixels() {
         HeatMap heat = ramp(40, 11);
         BitSet top = heat.top(0.25);
         assertThat(top.cardinality()).isEqualTo(100);

@@ -11,7 +11,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
-import org.gramian.explain.CroppedImage.CropPixels;
+import org.gramian.explain.Explainer.Settings;
 import org.gramian.image.Image;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
@@ -32,6 +32,23 @@ final class Models {
     static final int SIZE = 64;
 
     private Models() {}
+
+    static Explanation explain(Model model, ModelCard card, Image image, int label) {
+        return explain(model, card, Settings.DEFAULT, image, label);
+    }
+
+    static Explanation explain(Model model, ModelCard card, Settings settings, Image image, int label) {
+        return new Explainer(model, card, settings).explain(CroppedImage.of(image, card), label);
+    }
+
+    /** Sum of the values of all pixels. */
+    static double sum(HeatMap heat) {
+        double sum = 0;
+        for (int i = 0; i < heat.width() * heat.height(); i++) {
+            sum += heat.value(i % heat.width(), i / heat.width());
+        }
+        return sum;
+    }
 
     /** On the fixed filters, with a random head. */
     static Model random(String pooling, DType type) {
@@ -78,9 +95,9 @@ final class Models {
         double[] mean = new double[0];
         for (Image image : images) {
             try (Arena arena = Arena.ofConfined()) {
-                CropPixels pixels = pixels(image, card);
-                MemorySegment memory = pixels.write(arena, false);
-                float[] row = Engine.of(model).compute(memory, pixels.shape(false), Engine.Rows.DESCRIPTORS)[0];
+                CroppedImage view = CroppedImage.of(image, card);
+                MemorySegment memory = view.write(arena, false);
+                float[] row = Engine.of(model).compute(memory, view.shape(false), Engine.Rows.DESCRIPTORS)[0];
                 mean = mean.length == 0 ? new double[row.length] : mean;
                 for (int i = 0; i < row.length; i++) {
                     mean[i] += row[i] / images.size();
@@ -88,10 +105,6 @@ final class Models {
             }
         }
         return mean;
-    }
-
-    static CropPixels pixels(Image image, ModelCard card) {
-        return CropPixels.of(image, card.crops().testing().of(image.width(), image.height(), ""), card.preprocessing());
     }
 
     static ModelCard card(String crops) {

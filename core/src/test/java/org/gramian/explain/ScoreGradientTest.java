@@ -39,7 +39,7 @@ class ScoreGradientTest {
                 "average",
                 "gem:3/l2"
             })
-    void theGradientIsThatOfFiniteDifferencesOfTheScore(String pooling) {
+    void gradientMatchesFiniteDifferences(String pooling) {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F64)) {
             Tensor features = features(model, 3);
@@ -71,7 +71,7 @@ class ScoreGradientTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"conv:6/rbf/spd:4/relu/triu/root/l2", "bilinear/triu/root/l2"})
-    void aContributionIsTheScoresChangeWhenWhatTheImageAddsToTheEntryGrows(String pooling) {
+    void contributionIsTheDerivativeByTheEntry(String pooling) {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F64);
                 Tape tape = Tape.inference()) {
@@ -109,7 +109,7 @@ class ScoreGradientTest {
                 "conv:6/rbf/triu",
                 "conv:6/laplacian:sigma=3/triu"
             })
-    void contributionsOfPairsSumToWhatTheImageAddsToTheScoreWhereItIsLinearInTheMatrix(String pooling) {
+    void contributionsOfLinearScoresAreComplete(String pooling) {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F64)) {
             Tensor features = features(model, 2);
@@ -134,7 +134,7 @@ class ScoreGradientTest {
     }
 
     @Test
-    void anEarlierLayersGradientGoesOnThroughTheRestOfTheBackbone() {
+    void gradientOfAnEarlierLayerMatchesFiniteDifferences() {
         Backbone backbone = Backbone.of("squeezenet", "fire3");
         try (Scope _ = Scope.open();
                 Model model = Models.random(backbone, "average", DType.F64)) {
@@ -162,7 +162,7 @@ class ScoreGradientTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"fire2+fire3", "fire2+fire3+fire4"}) // fire4 has half the height and width
-    void featuresFollowFromAnEarlierLayerAsFromTheImage(String layers) {
+    void featuresFromAnEarlierLayerAreIdentical(String layers) {
         Backbone backbone = Backbone.of("squeezenet", layers);
         assertThat(backbone.wholeLayers()).endsWith("fire2").doesNotContain("fire3");
         try (Scope _ = Scope.open();

@@ -4,75 +4,64 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.gramian.testing.Facts.facts;
 
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.gramian.gallery.NearestImages.Neighbour;
-import org.gramian.gallery.NearestImages.Neighbours;
+import java.util.stream.IntStream;
+import org.gramian.gallery.Gallery.GalleryBuilder;
+import org.gramian.gallery.Gallery.Item;
+import org.gramian.gallery.Gallery.Subset;
+import org.gramian.gallery.NearestImages.Match;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
 final class NearestImagesTest {
     @RandomTest(times = 10)
-    void theNearestAreThoseThatSortingAllWouldGive(Seed seed) {
+    void findsWhatSortingAllTrainingImagesFinds(Seed seed) {
         SplittableRandom random = seed.random();
         Gallery gallery = TinyGallery.of(random, 12, 5);
-        Part part = random.nextBoolean() ? Part.TRAINING : Part.TEST;
         float[] wanted = CountSketch.of(5).describe(new float[][] {TinyGallery.descriptor(random, 5)});
-        List<Neighbour> all = new ArrayList<>();
-        for (int i = 0; i < gallery.items().size(); i++) {
-            if (gallery.items().get(i).part() == part) {
-                double sum = 0;
-                for (int j = 0; j < 5; j++) {
-                    sum += Math.pow((double) gallery.vector(i)[j] - wanted[j], 2);
-                }
-                all.add(new Neighbour(i, Math.sqrt(sum)));
-            }
-        }
-        all.sort(Comparator.comparingDouble(Neighbour::distance));
         int count = random.nextInt(1, 20);
-        List<Neighbour> found = Neighbours.of(gallery, part).nearest(wanted, count);
+        List<Match> found = NearestImages.of(gallery).nearest(wanted, count);
         assertThat(found)
-                .extracting(Neighbour::index)
-                .isEqualTo(all.stream().limit(count).map(Neighbour::index).toList());
-        assertThat(found).extracting(Neighbour::distance).isSorted();
+                .extracting(Match::index)
+                .isEqualTo(IntStream.range(0, 12)
+                        .boxed()
+                        .sorted(Comparator.comparingDouble(i -> gallery.squaredDistance(i, wanted)))
+                        .limit(count)
+                        .toList());
+        assertThat(found).extracting(Match::distance).isSorted();
     }
 
     @Test
-    void anImageOfTheGalleryIsItsOwnNearest() {
+    void imageOfTheGalleryIsItsOwnNearest() {
         Gallery gallery = TinyGallery.of(new SplittableRandom(3), 8, 3000);
         for (int i = 0; i < 8; i++) {
-            assertThat(Neighbours.of(gallery, Part.TRAINING).nearest(gallery.vector(i), 1))
-                    .containsExactly(new Neighbour(i, 0));
+            Item item = gallery.items().get(i);
+            assertThat(NearestImages.of(gallery).nearest(gallery.vector(i), 1))
+                    .containsExactly(new Match(i, item.name(), gallery.classes().get(item.label()), 0));
         }
     }
 
     @Test
-    void amongEqualImagesTheFirstWins() {
-        SplittableRandom random = new SplittableRandom(4);
+    void firstOfEqualImagesWins() {
         GalleryBuilder builder = new GalleryBuilder(List.of("a"), 2, TinyGallery.MODEL);
+        byte[] thumbnail = TinyGallery.thumbnail(new SplittableRandom(4));
         for (int i = 0; i < 6; i++) {
-            builder.add(new Item("p" + i, 0, Part.TRAINING), TinyGallery.thumbnail(random), new float[][] {{1, i % 2}});
+            builder.add(new Item("p" + i, 0, Subset.TRAINING), thumbnail, new float[][] {{1, i % 2}});
         }
-        assertThat(Neighbours.of(builder.build(), Part.TRAINING).nearest(new float[] {1, 0}, 4))
-                .extracting(Neighbour::index)
+        assertThat(NearestImages.of(builder.build()).nearest(new float[] {1, 0}, 4))
+                .extracting(Match::index)
                 .containsExactly(0, 2, 4, 1);
     }
 
     @Test
-    void aPartWithoutImagesHasNoNeighbours() {
-        Gallery empty = new GalleryBuilder(List.of("a"), 2, TinyGallery.MODEL).build();
-        assertThat(Neighbours.of(empty, Part.TEST).nearest(new float[2], 3)).isEmpty();
-    }
-
-    @Test
-    void aVectorOfAnotherLengthIsRefused() {
-        Neighbours neighbours = Neighbours.of(TinyGallery.of(new SplittableRandom(1), 1, 5), Part.TEST);
+    void rejectsVectorsOfAnotherLength() {
+        NearestImages images = NearestImages.of(TinyGallery.of(new SplittableRandom(1), 1, 5));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> neighbours.nearest(new float[4], 1))
+                .isThrownBy(() -> images.nearest(new float[4], 1))
                 .has(facts("5", "4"));
-        assertThatIllegalArgumentException().isThrownBy(() -> neighbours.nearest(new float[5], 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> images.nearest(new float[5], 0));
     }
 }

@@ -2,6 +2,9 @@ package org.gramian.gallery;
 
 import java.util.List;
 import java.util.SplittableRandom;
+import org.gramian.gallery.Gallery.GalleryBuilder;
+import org.gramian.gallery.Gallery.Item;
+import org.gramian.gallery.Gallery.Subset;
 import org.gramian.image.Image;
 
 /** Galleries of few random images. */
@@ -12,13 +15,13 @@ final class TinyGallery {
 
     static Gallery of(SplittableRandom random, int perPart, int descriptorSize) {
         GalleryBuilder builder = new GalleryBuilder(List.of("a", "b \"ü\" 😀"), descriptorSize, MODEL);
-        for (Part part : Part.values()) {
+        for (Subset part : Subset.values()) {
             for (int i = 0; i < perPart; i++) {
                 Item item = new Item("ü/" + part + "/" + i + ".png", random.nextInt(2), part);
                 builder.add(item, thumbnail(random), new float[][] {descriptor(random, descriptorSize)});
             }
         }
-        return builder.leaveOut(Part.TEST, 7).build();
+        return builder.leaveOut(Subset.TEST, 7).build();
     }
 
     static byte[] thumbnail(SplittableRandom random) {

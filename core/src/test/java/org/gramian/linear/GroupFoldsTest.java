@@ -16,63 +16,30 @@ import org.junit.jupiter.api.Test;
 class GroupFoldsTest {
     /** So many crops of each of so many images. */
     private static SyntheticRows crops(SplittableRandom random, int images, int crops) {
-        SyntheticRows rows = SyntheticRows.of(random, images, 2, 3);
-        double[][] values = new double[images * crops][];
-        int[] labels = new int[images * crops];
-        int[] groups = new int[images * crops];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = rows.values()[i / crops];
-            labels[i] = rows.labels()[i / crops];
-            groups[i] = 100 - i / crops;
-        }
-        return new SyntheticRows(values, labels, groups, 3).permuted(random);
+        return SyntheticRows.of(random, images, 2, 3).repeated(crops).permuted(random);
     }
 
     @RandomTest
-    void cropsOfOneImageShareAFold(Seed seed) {
-        SyntheticRows rows = crops(seed.random(), 30, 4);
-        try (Scope _ = Scope.open()) {
-            GroupFolds folds = GroupFolds.of(rows.rows(), 5);
-            Map<Integer, Integer> seen = new HashMap<>();
-            for (int i = 0; i < rows.count(); i++) {
-                Integer before = seen.put(rows.groups()[i], folds.places().get(i));
-                assertThat(before).isIn(null, folds.places().get(i));
-            }
-        }
-    }
-
-    @RandomTest
-    void everyClassIsOnBothSidesOfEveryFold(Seed seed) {
-        SyntheticRows rows = crops(seed.random(), 20, 2);
-        try (Scope _ = Scope.open()) {
-            GroupFolds folds = GroupFolds.of(rows.rows(), 5);
-            if (folds.folds() < 2) {
-                return; // a class of one image
-            }
-            for (int fold = 0; fold < folds.folds(); fold++) {
-                assertThat(labels(rows, folds.rows(fold, true))).hasSize(3);
-                assertThat(labels(rows, folds.rows(fold, false))).hasSize(3);
-            }
-        }
-    }
-
-    @RandomTest
-    void nearDuplicatesAreInOneFold(Seed seed) {
+    void groupsAndNearDuplicatesStayTogether(Seed seed) {
         SyntheticRows rows = crops(seed.random(), 60, 2);
         int[] duplicates = IntStream.range(0, rows.count())
-                .map(i -> rows.groups()[i] > 96 ? -1 : 1000 * rows.labels()[i] + rows.groups()[i] / 5)
-                .toArray(); // the last four images may be of several classes
+                .map(i -> rows.groups()[i] < 4 ? -1 : 1000 * rows.labels()[i] + rows.groups()[i] / 5)
+                .toArray(); // the first four images may be of several classes
         try (Scope _ = Scope.open()) {
-            GroupFolds folds = GroupFolds.of(rows.rows().withDuplicates(duplicates), 5);
-            Map<Integer, Integer> seen = new HashMap<>();
-            for (int i = 0; i < rows.count(); i++) {
-                Integer before = seen.put(duplicates[i], folds.places().get(i));
-                assertThat(before).isIn(null, folds.places().get(i));
-            }
-            for (int fold = 0; fold < folds.folds(); fold++) {
-                assertThat(labels(rows, folds.rows(fold, true))).hasSize(3);
-                assertThat(labels(rows, folds.rows(fold, false))).hasSize(3);
-            }
+            requireTogether(rows, rows.groups(), GroupFolds.of(rows.rows()));
+            requireTogether(rows, duplicates, GroupFolds.of(rows.rows().withDuplicates(duplicates)));
+        }
+    }
+
+    private static void requireTogether(SyntheticRows rows, int[] duplicates, GroupFolds folds) {
+        Map<Integer, Integer> seen = new HashMap<>();
+        for (int i = 0; i < rows.count(); i++) {
+            Integer before = seen.put(duplicates[i], folds.places().get(i));
+            assertThat(before).isIn(null, folds.places().get(i));
+        }
+        for (int fold = 0; fold < folds.folds(); fold++) {
+            assertThat(labels(rows, folds.rows(fold, true))).hasSize(3);
+            assertThat(labels(rows, folds.rows(fold, false))).hasSize(3);
         }
     }
 
@@ -80,10 +47,9 @@ class GroupFoldsTest {
     void classOfNearDuplicatesOnlyIsSplitByImages() {
         SyntheticRows rows = crops(new SplittableRandom(1), 30, 2);
         try (Scope _ = Scope.open()) {
-            GroupFolds plain = GroupFolds.of(rows.rows(), 5);
+            GroupFolds plain = GroupFolds.of(rows.rows());
             assertThat(plain.folds()).isGreaterThan(1);
-            assertThat(GroupFolds.of(rows.rows().withDuplicates(rows.labels()), 5))
-                    .isEqualTo(plain);
+            assertThat(GroupFolds.of(rows.rows().withDuplicates(rows.labels()))).isEqualTo(plain);
         }
     }
 
@@ -103,7 +69,7 @@ class GroupFoldsTest {
     }
 
     private static Map<Integer, Integer> foldOfGroups(SyntheticRows rows) {
-        GroupFolds folds = GroupFolds.of(rows.rows(), 5);
+        GroupFolds folds = GroupFolds.of(rows.rows());
         Map<Integer, Integer> fold = new HashMap<>();
         IntStream.range(0, rows.count())
                 .forEach(i -> fold.put(rows.groups()[i], folds.places().get(i)));

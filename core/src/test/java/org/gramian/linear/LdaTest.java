@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
+import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.testing.RandomTest;
@@ -151,20 +152,8 @@ class LdaTest {
         double far =
                 Math.pow(covariance.plus(-nu, DenseRows.identity(rows.size())).norm(), 2);
         try (Scope _ = Scope.open()) {
-            double found = new Lda(OptionalDouble.empty())
-                    .fit(rows.rows(), SolverListener.NONE)
-                    .found()
-                    .getOrDefault("shrinkage", Double.NaN);
+            double found = rows.fit("lda").found().getOrDefault("shrinkage", Double.NaN);
             assertThat(found).isCloseTo(Math.min(1, error / far), within(1e-4));
-        }
-    }
-
-    @Test
-    void oneRowOfEachClassIsEnough() {
-        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(4), 3, 5, 3);
-        try (Scope _ = Scope.open()) {
-            LinearModel model = new Lda(OptionalDouble.empty()).fit(rows.rows(), SolverListener.NONE);
-            assertThat(rows.answers(model)).containsExactly(0, 1, 2);
         }
     }
 
@@ -178,14 +167,6 @@ class LdaTest {
                     .has(facts("10", "rows", "20", "shrinkage", "0"))
                     .hasMessageContaining("lda:shrinkage=0.1");
         }
-    }
-
-    @Test
-    void tooLargeProblemsAreRefusedBeforeAllocation() {
-        Lda lda = new Lda(OptionalDouble.empty());
-        lda.requireRoom(5_000, 65_600);
-        lda.requireRoom(200_000, 2_000);
-        assertThatThrownBy(() -> lda.requireRoom(13_000, 13_000)).has(facts("13000", "lda"));
     }
 
     @RandomTest

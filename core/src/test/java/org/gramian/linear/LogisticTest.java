@@ -1,25 +1,20 @@
 package org.gramian.linear;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.Arrays;
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
+import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.tensor.Scope;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
-import org.gramian.testing.TensorAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LogisticTest {
-    private static LinearModel fit(SyntheticRows rows, double c) {
-        return new Logistic(OptionalDouble.of(c)).fit(rows.rows(), SolverListener.NONE);
-    }
-
     private static double[] softmax(double[] scores) {
         double max = Arrays.stream(scores).max().orElseThrow();
         double[] weights = Arrays.stream(scores).map(z -> Math.exp(z - max)).toArray();
@@ -48,19 +43,8 @@ class LogisticTest {
     private static void assertOptimal(SyntheticRows rows, LinearModel model, double c, double[] classWeights) {
         int n = rows.count();
         int d = rows.size();
-        double[] mean = new double[d];
-        for (double[] row : rows.values()) {
-            for (int j = 0; j < d; j++) {
-                mean[j] += row[j] / n;
-            }
-        }
-        double square = 0;
-        for (double[] row : rows.values()) {
-            for (int j = 0; j < d; j++) {
-                square += (row[j] - mean[j]) * (row[j] - mean[j]) / n;
-            }
-        }
-        double scale = Math.sqrt(square);
+        double[] mean = rows.mean();
+        double scale = rows.scale();
         double[][] scores = rows.scores(model);
         double[] weight = model.weight().toDoubles();
         double[] bias = model.bias().toDoubles();
@@ -100,7 +84,7 @@ class LogisticTest {
         }
         SyntheticRows rows = new SyntheticRows(new double[][] {{-1}, {1}}, new int[] {0, 1}, new int[] {0, 1}, 2);
         try (Scope _ = Scope.open()) {
-            LinearModel model = fit(rows, 1);
+            LinearModel model = rows.fit("logistic:C=1");
             assertThat(model.weight().toDoubles()).containsExactly(new double[] {-root, root}, within(1e-4));
             assertThat(model.bias().toDoubles()).containsExactly(new double[] {0, 0}, within(1e-6));
             assertThat(root).isCloseTo(0.5213, within(1e-4));
@@ -115,38 +99,10 @@ class LogisticTest {
                 .toArray(double[][]::new);
         SyntheticRows longer = new SyntheticRows(padded, rows.labels(), rows.groups(), 3);
         try (Scope _ = Scope.open()) {
-            double[][] expected = rows.scores(fit(rows, 10));
-            double[][] found = longer.scores(fit(longer, 10));
+            double[][] expected = rows.scores(rows.fit("logistic:C=10"));
+            double[][] found = longer.scores(longer.fit("logistic:C=10"));
             for (int i = 0; i < 30; i++) {
                 assertThat(found[i]).containsExactly(expected[i], within(2e-3));
-            }
-        }
-    }
-
-    @Test
-    void theSameRowsGiveTheSameBits() {
-        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(3), 60, 9, 4);
-        try (Scope _ = Scope.open()) {
-            LinearModel one = new Logistic(OptionalDouble.empty()).solve(rows.rows(), SolverListener.NONE);
-            LinearModel two = new Logistic(OptionalDouble.empty()).solve(rows.rows(), SolverListener.NONE);
-            TensorAssert.assertTensor(two.weight()).isIdenticalTo(one.weight());
-            TensorAssert.assertTensor(two.bias()).isIdenticalTo(one.bias());
-        }
-    }
-
-    @Test
-    void exceptionOfTheListenerStopsTheSolver() {
-        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(6), 40, 9, 3);
-        RuntimeException stop = new RuntimeException("stop");
-        try (Scope _ = Scope.open()) {
-            LabelledRows given = rows.rows();
-            for (String task : new String[] {"cross-validation of C", "fitting logistic regression"}) {
-                assertThatThrownBy(() -> new Logistic(OptionalDouble.empty()).solve(given, (at, _, _) -> {
-                            if (at.equals(task)) {
-                                throw stop;
-                            }
-                        }))
-                        .isSameAs(stop);
             }
         }
     }

@@ -12,23 +12,13 @@ final class NewtonSvm {
     NewtonSvm(SyntheticRows given, int label, double[] costs) {
         int n = given.count();
         int d = given.size();
-        double[] mean = new double[d];
-        for (double[] row : given.values()) {
-            for (int j = 0; j < d; j++) {
-                mean[j] += row[j] / n;
-            }
-        }
-        double square = 0;
-        for (double[] row : given.values()) {
-            for (int j = 0; j < d; j++) {
-                square += (row[j] - mean[j]) * (row[j] - mean[j]) / n;
-            }
-        }
+        double[] mean = given.mean();
+        double scale = given.scale();
         rows = new DenseRows(n, d + 1);
         signs = new double[n];
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < d; j++) {
-                rows.set(i, j, (given.values()[i][j] - mean[j]) / Math.sqrt(square));
+                rows.set(i, j, (given.values()[i][j] - mean[j]) / scale);
             }
             rows.set(i, d, 1);
             signs[i] = given.labels()[i] == label ? 1 : -1;

@@ -3,11 +3,15 @@ package org.gramian.linear;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
-import static org.gramian.testing.Facts.facts;
 
 import java.util.Arrays;
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.gramian.linear.LinearSolver.SolverListener;
+import org.gramian.linear.Svm.OneAgainstRest;
 import org.gramian.tensor.Scope;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -18,11 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SvmTest {
     private static LinearModel solve(SyntheticRows rows, double c) {
-        return new Svm(OptionalDouble.of(c)).fit(rows.rows(), SolverListener.NONE);
-    }
-
-    private static LinearModel choose(SyntheticRows rows) {
-        return new Svm(OptionalDouble.empty()).fit(rows.rows(), SolverListener.NONE);
+        return rows.fit("svm:C=" + c);
     }
 
     private static double drawnCost(SplittableRandom random) {
@@ -106,8 +106,8 @@ class SvmTest {
         SplittableRandom random = seed.random();
         SyntheticRows rows = SyntheticRows.of(random, 40, random.nextInt(2, 60), 3);
         try (Scope _ = Scope.open()) {
-            LinearModel model = choose(rows);
-            LinearModel other = choose(rows.permuted(random));
+            LinearModel model = rows.fit("svm");
+            LinearModel other = rows.permuted(random).fit("svm");
             assertThat(other.found().get("C")).isEqualTo(model.found().get("C"));
             TensorAssert.assertTensor(other.weight()).isCloseTo(model.weight(), 0.005);
         }
@@ -127,23 +127,10 @@ class SvmTest {
     }
 
     @Test
-    void theSameRowsGiveTheSameBits() {
-        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(3), 60, 9, 4);
-        try (Scope _ = Scope.open()) {
-            LinearModel one = choose(rows);
-            LinearModel two = choose(rows);
-            TensorAssert.assertTensor(two.weight()).isIdenticalTo(one.weight());
-            TensorAssert.assertTensor(two.bias()).isIdenticalTo(one.bias());
-        }
-    }
-
-    @Test
-    void oneRowOfEachClassIsEnough() {
+    void classesOfOneRowGetDefaultC() {
         SyntheticRows rows = SyntheticRows.of(new SplittableRandom(4), 3, 5, 3);
         try (Scope _ = Scope.open()) {
-            LinearModel model = choose(rows);
-            assertThat(model.found()).containsEntry("C", 1.0).containsEntry("folds", 1.0);
-            assertThat(rows.answers(model)).containsExactly(0, 1, 2);
+            assertThat(rows.fit("svm").found()).containsEntry("C", 1.0).containsEntry("folds", 1.0);
         }
     }
 
@@ -152,7 +139,7 @@ class SvmTest {
         double[][] values = {{1, 2}, {1, 2}, {1, 2}, {1, 2}};
         SyntheticRows rows = new SyntheticRows(values, new int[] {0, 1, 0, 1}, new int[] {0, 1, 2, 3}, 2);
         try (Scope _ = Scope.open()) {
-            double[] scores = rows.scores(choose(rows))[0];
+            double[] scores = rows.scores(rows.fit("svm"))[0];
             assertThat(scores[0]).isFinite().isCloseTo(scores[1], within(1e-4));
         }
     }
@@ -160,13 +147,7 @@ class SvmTest {
     @Test
     void duplicatedRowEqualsTwiceTheCost() {
         SyntheticRows rows = SyntheticRows.of(new SplittableRandom(5), 20, 4, 2, 0.5);
-        double[][] twice = new double[40][];
-        int[] labels = new int[40];
-        for (int i = 0; i < 40; i++) {
-            twice[i] = rows.values()[i / 2];
-            labels[i] = rows.labels()[i / 2];
-        }
-        SyntheticRows doubled = new SyntheticRows(twice, labels, new int[40], 2);
+        SyntheticRows doubled = rows.repeated(2);
         try (Scope _ = Scope.open()) {
             TensorAssert.assertTensor(solve(doubled, 1).weight())
                     .isCloseTo(solve(rows, 2).weight(), 0.005);
@@ -174,37 +155,34 @@ class SvmTest {
     }
 
     @Test
-    void exceptionOfTheListenerStopsTheSolver() {
-        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(6), 40, 9, 3);
+    void failureIsThrownAfterAllProblemsHaveEnded() {
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger begun = new AtomicInteger();
+        CountDownLatch two = new CountDownLatch(2);
         try (Scope _ = Scope.open()) {
-            LabelledRows given = rows.rows();
-            assertThatThrownBy(() -> new Svm(OptionalDouble.empty()).solve(given, (_, _, _) -> {
-                        throw new StoppedForTest("stop");
-                    }))
-                    .isInstanceOf(StoppedForTest.class);
+            LabelledRows rows =
+                    SyntheticRows.of(new SplittableRandom(1), 12, 3, 3, 0.5).rows();
+            assertThatThrownBy(() -> new OneAgainstRest(rows, DualDescent.ScaledRows.of(rows), SolverListener.NONE)
+                            .all("trying", 1000, (_, _) -> {
+                                running.incrementAndGet();
+                                boolean first = begun.incrementAndGet() == 1;
+                                two.countDown();
+                                try {
+                                    if (first) {
+                                        two.await(1, TimeUnit.SECONDS); // in vain where there is one processor
+                                        throw new IllegalStateException("broken");
+                                    }
+                                    Thread.sleep(200);
+                                } catch (InterruptedException e) {
+                                    throw new IllegalStateException(e);
+                                } finally {
+                                    running.decrementAndGet();
+                                }
+                            }))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("broken");
+            assertThat(running).hasValue(0);
+            assertThat(begun.get()).as("the rest is not begun").isLessThan(1000);
         }
-    }
-
-    /** Made by one constructor alone, so that a parallel stream does not make it anew. */
-    private static final class StoppedForTest extends RuntimeException {
-        private static final long serialVersionUID = 1;
-
-        StoppedForTest(String message) {
-            super(message);
-        }
-    }
-
-    @Test
-    void tooLargeProblemsAreRefusedBeforeAllocation() {
-        Svm svm = new Svm(OptionalDouble.empty());
-        svm.requireRoom(20_000, 26_000);
-        svm.requireRoom(5_000, 65_600);
-        svm.requireRoom(100_000, 2_000);
-        assertThatThrownBy(() -> svm.requireRoom(20_001, 26_000))
-                .has(facts("20001", "26000", "svm"))
-                .hasMessageContaining("GiB")
-                .has(facts("crop"))
-                .hasMessageContaining("pca:64");
-        assertThatThrownBy(() -> svm.requireRoom(100_000, 30_000)).has(facts("descriptors"));
     }
 }

@@ -1,7 +1,12 @@
 package org.gramian.linear;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -39,6 +44,45 @@ record SyntheticRows(double[][] values, int[] labels, int[] groups, int classes)
         return new SyntheticRows(values, labels, groups, classes);
     }
 
+    /** Each row several times, in a group of its own. */
+    SyntheticRows repeated(int times) {
+        int n = times * count();
+        return new SyntheticRows(
+                IntStream.range(0, n).mapToObj(i -> values[i / times]).toArray(double[][]::new),
+                IntStream.range(0, n).map(i -> labels[i / times]).toArray(),
+                IntStream.range(0, n).map(i -> i / times).toArray(),
+                classes);
+    }
+
+    LinearModel fit(String solver) {
+        return LinearSolver.parse(solver).fit(rows(), LinearSolver.SolverListener.NONE);
+    }
+
+    LinearModel solve(String solver) {
+        return LinearSolver.parse(solver).solve(rows(), LinearSolver.SolverListener.NONE);
+    }
+
+    /** Mean of each column. */
+    double[] mean() {
+        double[] mean = new double[size()];
+        Arrays.setAll(
+                mean,
+                j -> Arrays.stream(values).mapToDouble(row -> row[j]).average().orElseThrow());
+        return mean;
+    }
+
+    /** Root of the mean squared distance to the mean. */
+    double scale() {
+        double[] mean = mean();
+        double square = 0;
+        for (double[] row : values) {
+            for (int j = 0; j < mean.length; j++) {
+                square += (row[j] - mean[j]) * (row[j] - mean[j]) / count();
+            }
+        }
+        return Math.sqrt(square);
+    }
+
     int size() {
         return values[0].length;
     }
@@ -59,24 +103,14 @@ record SyntheticRows(double[][] values, int[] labels, int[] groups, int classes)
 
     /** The same rows in another order. */
     SyntheticRows permuted(SplittableRandom random) {
-        double[][] others = values.clone();
-        int[] otherLabels = labels.clone();
-        int[] otherGroups = groups.clone();
-        for (int i = count() - 1; i > 0; i--) {
-            int j = random.nextInt(i + 1);
-            double[] row = others[i];
-            others[i] = others[j];
-            others[j] = row;
-            swap(otherLabels, i, j);
-            swap(otherGroups, i, j);
-        }
-        return new SyntheticRows(others, otherLabels, otherGroups, classes);
-    }
-
-    private static void swap(int[] values, int i, int j) {
-        int value = values[i];
-        values[i] = values[j];
-        values[j] = value;
+        List<Integer> order =
+                new ArrayList<>(IntStream.range(0, count()).boxed().toList());
+        Collections.shuffle(order, Random.from(random));
+        return new SyntheticRows(
+                order.stream().map(i -> values[i]).toArray(double[][]::new),
+                order.stream().mapToInt(i -> labels[i]).toArray(),
+                order.stream().mapToInt(i -> groups[i]).toArray(),
+                classes);
     }
 
     /** {@code a·x + b} of every number, which is rounded to single precision. */
@@ -90,15 +124,7 @@ record SyntheticRows(double[][] values, int[] labels, int[] groups, int classes)
     /** Class with the highest score of each row. */
     int[] answers(LinearModel model) {
         double[][] scores = scores(model);
-        return Arrays.stream(scores).mapToInt(SyntheticRows::top).toArray();
-    }
-
-    static int top(double[] scores) {
-        int top = 0;
-        for (int c = 1; c < scores.length; c++) {
-            top = scores[c] > scores[top] ? c : top;
-        }
-        return top;
+        return Arrays.stream(scores).mapToInt(CrossValidation::top).toArray();
     }
 
     /** {@code v·Wᵀ + b} of each row, in double precision. */

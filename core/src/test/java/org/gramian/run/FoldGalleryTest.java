@@ -14,9 +14,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.Item;
+import org.gramian.gallery.Gallery.Item;
+import org.gramian.gallery.Gallery.Subset;
 import org.gramian.gallery.NearestImages;
-import org.gramian.gallery.Part;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
@@ -63,9 +63,9 @@ class FoldGalleryTest {
         Gallery gallery = gallery(run);
         List<Item> expected = new ArrayList<>();
         FoldPlan fold = run.plan().folds().getFirst();
-        fold.parts().training().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.TRAINING)));
-        fold.parts().validation().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.VALIDATION)));
-        fold.parts().test().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.TEST)));
+        fold.parts().training().forEach(one -> expected.add(new Item(one.name(), one.label(), Subset.TRAINING)));
+        fold.parts().validation().forEach(one -> expected.add(new Item(one.name(), one.label(), Subset.VALIDATION)));
+        fold.parts().test().forEach(one -> expected.add(new Item(one.name(), one.label(), Subset.TEST)));
         assertThat(gallery.items()).isEqualTo(expected);
         assertThat(gallery.classes()).isEqualTo(run.dataset().classes());
         for (int i = 0; i < expected.size(); i++) {

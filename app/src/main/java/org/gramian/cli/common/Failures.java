@@ -14,7 +14,7 @@ import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.FileNames;
 import org.gramian.export.graph.NotExpressibleException;
-import org.gramian.gallery.GalleryFileException;
+import org.gramian.gallery.Gallery.GalleryFileException;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.UnreadableImageException;

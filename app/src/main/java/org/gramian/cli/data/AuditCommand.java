@@ -51,7 +51,6 @@ import picocli.CommandLine.Parameters;
             "Exit code 3 if an error would invalidate training."
         })
 public final class AuditCommand implements Callable<Integer> {
-    /** The layouts, for the help. */
     static final class Forms implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {

@@ -32,9 +32,11 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "List backbones and their layers.",
         description = {
-            "Without NAME: all backbones with default layer, shape of its feature maps, number of parameters up to it and",
+            "Without NAME: all backbones with default layer, shape of its feature maps, number of parameters up to it"
+                    + " and",
             "in total, source and licence of the weights.",
-            "With NAME, of a backbone or of an ONNX file: its layers, each with the shape of its output and the parameters",
+            "With NAME, of a backbone or of an ONNX file: its layers, each with the shape of its output and the"
+                    + " parameters",
             "up to it. Every layer can be the feature layer."
         })
 public final class BackbonesCommand implements Callable<Integer> {
@@ -64,7 +66,7 @@ public final class BackbonesCommand implements Callable<Integer> {
         }
         if (name == null) {
             List<BackboneRow> rows = backbones().stream()
-                    .map(backbone -> BackboneRow.of(backbone, size))
+                    .map(backbone -> BackboneRow.of(backbone, size, List.of()))
                     .toList();
             if (json) {
                 console.out().println(JsonText.indented(rows));
@@ -72,7 +74,8 @@ public final class BackbonesCommand implements Callable<Integer> {
                 printAll(rows);
             }
         } else {
-            BackboneRow row = BackboneRow.withLayers(OnnxImport.backbone(name, weights.store()), size);
+            Backbone backbone = OnnxImport.backbone(name, weights.store());
+            BackboneRow row = BackboneRow.of(backbone, size, BackboneRow.layers(backbone, size));
             if (json) {
                 console.out().println(JsonText.indented(row));
             } else {
@@ -147,16 +150,9 @@ public final class BackbonesCommand implements Callable<Integer> {
     /**
      * Description of a backbone, as text and as JSON.
      *
-     * @param name its name in options
-     * @param title its name in full
-     * @param citation the paper
      * @param trainedAt rows and columns of the images it was trained on
-     * @param defaultLayer default layer
-     * @param features shape of that layer's output; empty if images of the given size do not fit
+     * @param features shape of the default layer's output; empty if images of the given size do not fit
      * @param parameters up to that layer
-     * @param parametersInAll up to the last layer
-     * @param preprocessing preprocessing of images for the weights
-     * @param weights their source
      * @param layers all layers, or none
      */
     record BackboneRow(
@@ -179,11 +175,7 @@ public final class BackbonesCommand implements Callable<Integer> {
             }
         }
 
-        static BackboneRow of(Backbone backbone, int size) {
-            return of(backbone, size, List.of());
-        }
-
-        static BackboneRow withLayers(Backbone backbone, int size) {
+        static List<Layer> layers(Backbone backbone, int size) {
             boolean joint = backbone.networks().size() > 1;
             List<Layer> layers = new ArrayList<>();
             for (Backbone network : backbone.networks()) {
@@ -193,10 +185,10 @@ public final class BackbonesCommand implements Callable<Integer> {
                     layers.add(new Layer(shown, output(cut, size), cut.parameterCount()));
                 }
             }
-            return of(backbone, size, layers);
+            return layers;
         }
 
-        private static BackboneRow of(Backbone backbone, int size, List<Layer> layers) {
+        static BackboneRow of(Backbone backbone, int size, List<Layer> layers) {
             BackboneInfo about = backbone.about();
             return new BackboneRow(
                     backbone.name(),

@@ -42,8 +42,10 @@ import picocli.CommandLine.TypeConversionException;
         mixinStandardHelpOptions = true,
         header = "List the cache folder and remove old files.",
         description = {
-            "Lists features, weights and unpacked libraries with their sizes and last use. The folder is GRAMIAN_CACHE, or",
-            "gramian in the user's cache folder. After a run, the least recently used features above GRAMIAN_CACHE_SIZE",
+            "Lists features, weights and unpacked libraries with their sizes and last use. The folder is"
+                    + " GRAMIAN_CACHE, or",
+            "gramian in the user's cache folder. After a run, the least recently used features above"
+                    + " GRAMIAN_CACHE_SIZE",
             "(default: 10GB or a tenth of the free disk space, whichever is smaller; none: no limit) are removed."
         },
         synopsisSubcommandLabel = "[prune]",
@@ -58,7 +60,6 @@ public final class CacheCommand implements Callable<Integer> {
     @Option(names = "--json", description = "print JSON")
     private boolean json;
 
-    /** One line of the list. */
     record Row(String name, long bytes, Instant lastUse) {}
 
     @Override
@@ -171,7 +172,8 @@ public final class CacheCommand implements Callable<Integer> {
             mixinStandardHelpOptions = true,
             header = "Remove the least recently used features.",
             description = {
-                "Without an option, removes the least recently used features above the limit GRAMIAN_CACHE_SIZE. Removed files",
+                "Without an option, removes the least recently used features above the limit GRAMIAN_CACHE_SIZE."
+                        + " Removed files",
                 "are computed or unpacked again when needed. Weights and files in use by a running process are kept."
             })
     static final class Prune implements Callable<Integer> {

@@ -41,10 +41,14 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Export a model to ONNX.",
         description = {
-            "Writes backbone, pooling and classifier with standard ONNX operators. Input 'images' [n, 3, s, s]; outputs",
-            "'scores' [n, k], 'probabilities' [n, k] and 'descriptors' [n, d]. The preprocessing is in the file's metadata.",
-            "Then runs the file in ONNX Runtime and compares it with the model; if they differ by more than 0.001, no file",
-            "is written and the exit code is 1. 'gramian predict', 'evaluate', 'embed' and 'serve' take the file as MODEL."
+            "Writes backbone, pooling and classifier with standard ONNX operators. Input 'images' [n, 3, s, s];"
+                    + " outputs",
+            "'scores' [n, k], 'probabilities' [n, k] and 'descriptors' [n, d]. The preprocessing is in the file's"
+                    + " metadata.",
+            "Then runs the file in ONNX Runtime and compares it with the model; if they differ by more than 0.001, no"
+                    + " file",
+            "is written and the exit code is 1. 'gramian predict', 'evaluate', 'embed' and 'serve' take the file as"
+                    + " MODEL."
         })
 public final class ExportCommand implements Callable<Integer> {
     @Mixin
@@ -79,7 +83,6 @@ public final class ExportCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 
-    /** The file was not kept. */
     private static final class DisagreementException extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }
@@ -161,18 +164,15 @@ public final class ExportCommand implements Callable<Integer> {
             this.console = console;
         }
 
-        /** Returns the largest differences. */
         EngineDifference found() {
             return found;
         }
 
-        /** Returns the number of images and crops as text. */
         String text() {
             return (files.isEmpty() ? images + " synthetic images" : images + " images") + ", " + found.crops()
                     + " crops";
         }
 
-        /** Returns whether all images are readable. */
         boolean complete() {
             return files.isEmpty() || images == files.size();
         }

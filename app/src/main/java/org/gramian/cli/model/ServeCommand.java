@@ -1,8 +1,6 @@
 package org.gramian.cli.model;
 
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
@@ -27,8 +25,10 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         header = "Serve a model over HTTP, with a web page.",
         description = {
-            "Endpoints: POST /v1/predict and /v1/embed, GET /v1/model, /health, /metrics and /openapi.json, and a web page",
-            "at / to drop or paste images. Concurrent requests are batched. Ctrl-C or SIGTERM: finishes accepted requests",
+            "Endpoints: POST /v1/predict and /v1/embed, GET /v1/model, /health, /metrics and /openapi.json, and a web"
+                    + " page",
+            "at / to drop or paste images. Concurrent requests are batched. Ctrl-C or SIGTERM: finishes accepted"
+                    + " requests",
             "and exits. SIGHUP, or a changed model file: reloads the model without downtime."
         })
 public final class ServeCommand implements Callable<Integer> {
@@ -80,7 +80,7 @@ public final class ServeCommand implements Callable<Integer> {
         try (Interruption _ = Interruption.of(
                         requested::countDown, "interrupted; finishing accepted requests", console::say);
                 Server server = Server.start(options, source, listener())) {
-            SighupHandler.onSignal(server::reload);
+            onHangUp(server::reload);
             console.say("serving at " + address(server.port()) + "; stop with Ctrl-C");
             requested.await();
         }
@@ -194,43 +194,33 @@ public final class ServeCommand implements Callable<Integer> {
     }
 
     /**
-     * Handles SIGHUP, the usual signal to reload files.
-     *
-     * <p>Java has no interface of its own for signals other than to end. {@code sun.misc.Signal}, of the module {@code
-     * jdk.unsupported}, is what there is; it is looked up at run time, since the compiler warns of it in a way that cannot be
+     * Calls back at every SIGHUP, the usual signal to reload files; does nothing where the system has none, as Windows, or where Java
+     * keeps it (-Xrs). {@code sun.misc.Signal} is looked up at run time, since the compiler warns of it in a way that cannot be
      * switched off.
      */
-    private static final class SighupHandler {
-        private static final String NAME = "HUP";
-
-        private SighupHandler() {}
-
-        /** Has something done at every such signal; false where the system has none, as Windows. */
-        @SuppressWarnings("ReferenceEquality") // a handler is equal to itself alone
-        static boolean onSignal(Runnable work) {
-            try {
-                Class<?> signal = Class.forName("sun.misc.Signal");
-                Class<?> handler = Class.forName("sun.misc.SignalHandler");
-                Object answer = Proxy.newProxyInstance(
-                        handler.getClassLoader(), new Class<?>[] {handler}, (proxy, method, arguments) -> {
-                            return switch (method.getName()) {
-                                case "handle" -> {
-                                    work.run();
-                                    yield null;
-                                }
-                                case "equals" -> proxy == arguments[0];
-                                case "hashCode" -> System.identityHashCode(proxy);
-                                default -> NAME;
-                            };
-                        });
-                Method handle = signal.getMethod("handle", signal, handler);
-                handle.invoke(null, signal.getConstructor(String.class).newInstance(NAME), answer);
-                return true;
-            } catch (InvocationTargetException _) {
-                return false; // no such signal here, or Java keeps it for itself (-Xrs)
-            } catch (ReflectiveOperationException _) {
-                return false; // a Java without that module
-            }
+    @SuppressWarnings("ReferenceEquality") // a handler is equal to itself alone
+    private static void onHangUp(Runnable work) {
+        try {
+            Class<?> signal = Class.forName("sun.misc.Signal");
+            Class<?> handler = Class.forName("sun.misc.SignalHandler");
+            Object answer = Proxy.newProxyInstance(
+                    handler.getClassLoader(), new Class<?>[] {handler}, (proxy, method, arguments) -> {
+                        switch (method.getName()) {
+                            case "equals":
+                                return proxy == arguments[0];
+                            case "hashCode":
+                                return System.identityHashCode(proxy);
+                            case "handle":
+                                work.run();
+                                return null;
+                            default:
+                                return "HUP";
+                        }
+                    });
+            signal.getMethod("handle", signal, handler)
+                    .invoke(null, signal.getConstructor(String.class).newInstance("HUP"), answer);
+        } catch (ReflectiveOperationException _) {
+            // No such signal.
         }
     }
 }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
@@ -45,18 +46,17 @@ import picocli.CommandLine.Parameters;
         header = "Write descriptors (embeddings) of images.",
         description = {
             "Computes the output of the model's pooling, for search, clustering or another classifier.",
-            "The extension of OUT, or --format, selects the format: .csv and .parquet have a row per image with its name and",
+            "The extension of OUT, or --format, selects the format: .csv and .parquet have a row per image with its"
+                    + " name and",
             "class; .npy has the values, and OUT.names.csv has names and classes in the same order; .safetensors has",
-            "'descriptors' [rows, d], 'labels' [rows] and 'image' [rows], an index into the metadata 'names', with 'classes'",
+            "'descriptors' [rows, d], 'labels' [rows] and 'image' [rows], an index into the metadata 'names', with"
+                    + " 'classes'",
             "and 'unreadable', each as JSON.",
             "Unreadable images are skipped and listed; the exit code is then 3."
         })
 public final class EmbedCommand implements Callable<Integer> {
-    /** Rows of an image in the output. */
     enum CropRows {
-        /** One row: the mean of the crops. */
         MEAN,
-        /** One row per crop. */
         EACH
     }
 
@@ -75,8 +75,8 @@ public final class EmbedCommand implements Callable<Integer> {
     @Option(
             names = "--layout",
             paramLabel = "LAYOUT",
-            description =
-                    "directory layout of DIR, e.g. folders, csv or flat (default: detected; flat if there are no classes)")
+            description = "directory layout of DIR, e.g. folders, csv or flat (default: detected; flat if there are no"
+                    + " classes)")
     private @Nullable String layout;
 
     @Option(
@@ -190,7 +190,7 @@ public final class EmbedCommand implements Callable<Integer> {
         about.put("pooling", header.head().pooling().text());
         about.put("preprocessing", header.card().preprocessing().text());
         about.put("crops", header.card().crops().text());
-        about.put("classes", FeatureOutput.json(dataset.classes()));
+        about.put("classes", JsonText.of(dataset.classes()));
         return about;
     }
 }

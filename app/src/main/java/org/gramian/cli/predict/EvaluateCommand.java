@@ -126,7 +126,10 @@ public final class EvaluateCommand implements Callable<Integer> {
                 Optional.ofNullable(seed),
                 all);
         CropPlan crops = plan == null ? null : CropPlan.parse(plan);
-        requireWritable();
+        requireWritable("--json", json);
+        requireWritable("--html", html);
+        requireWritable("--csv", csv);
+        requireWritable("--confusion", confusion);
         try (OpenModel opened = engine.open(engine.model())) {
             Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
             dataset.notes().forEach(note -> console.say(note.text()));
@@ -142,14 +145,7 @@ public final class EvaluateCommand implements Callable<Integer> {
         }
     }
 
-    /** Checks before the evaluation that its files can be written. */
-    private void requireWritable() throws IOException {
-        requireWritable("--json", json);
-        requireWritable("--html", html);
-        requireWritable("--csv", csv);
-        requireWritable("--confusion", confusion);
-    }
-
+    /** Checks before the evaluation that a file can be written. */
     private static void requireWritable(String option, @Nullable Path file) throws IOException {
         try {
             if (file != null) {

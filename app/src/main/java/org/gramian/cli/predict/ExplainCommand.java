@@ -3,7 +3,6 @@ package org.gramian.cli.predict;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +19,7 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
 import org.gramian.explain.Attribution;
+import org.gramian.explain.CroppedImage;
 import org.gramian.explain.Explainer;
 import org.gramian.explain.Explainer.Settings;
 import org.gramian.explain.Explanation;
@@ -47,12 +47,13 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Explain a prediction by image regions and channel pairs.",
         description = {
-            "Backpropagates the score of a class to the feature maps, through classifier, SPD layers and kernel, and writes",
+            "Backpropagates the score of a class to the feature maps, through classifier, SPD layers and kernel, and"
+                    + " writes",
             "a heat map of the image with the channel pairs that contribute most."
         })
 public final class ExplainCommand implements Callable<Integer> {
     /** More could not be looked at, and each takes a map of the image. */
-    private static final int MOST_PAIRS = 100;
+    private static final int MAX_PAIRS = 100;
 
     @Mixin
     private final Console console = new Console();
@@ -82,7 +83,7 @@ public final class ExplainCommand implements Callable<Integer> {
             names = "--pairs",
             paramLabel = "K",
             defaultValue = "" + Settings.DEFAULT_PAIRS,
-            description = "channel pairs to show, at most " + MOST_PAIRS + " (default: ${DEFAULT-VALUE})")
+            description = "channel pairs to show, at most " + MAX_PAIRS + " (default: ${DEFAULT-VALUE})")
     private int pairs;
 
     @Option(names = "--json", paramLabel = "FILE", description = "also write the numbers as JSON")
@@ -117,15 +118,16 @@ public final class ExplainCommand implements Callable<Integer> {
         Image image = read(card);
         try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
             Explainer explainer = new Explainer(stored.model(), stored.card(), settings);
+            CroppedImage view = CroppedImage.of(image, stored.card());
             Explanation why =
-                    className == null ? explainer.explain(image) : explainer.explain(image, label(card, className));
+                    className == null ? explainer.explain(view) : explainer.explain(view, label(card, className));
             HeatImage.Sheet sheet = HeatImage.sheet(image, why);
             byte[] png = HeatImage.png(sheet.image());
             AtomicFile.put(out, partial -> Files.write(partial, png));
             if (json != null) {
-                ReportFile.of(json).write(JsonText.indented(ExplanationText.json(why)) + "\n");
+                ReportFile.of(json).write(JsonText.indented(json(why)) + "\n");
             }
-            console.out().print(ExplanationText.lines(why));
+            console.out().print(lines(why));
             if (check) {
                 console.out().println(tried(stored, image, why));
             }
@@ -140,8 +142,8 @@ public final class ExplainCommand implements Callable<Integer> {
     }
 
     private Settings settings() {
-        if (pairs < 0 || pairs > MOST_PAIRS) {
-            throw new IllegalArgumentException("--pairs: expected 0 to " + MOST_PAIRS + ", found " + pairs);
+        if (pairs < 0 || pairs > MAX_PAIRS) {
+            throw new IllegalArgumentException("--pairs: expected 0 to " + MAX_PAIRS + ", found " + pairs);
         }
         Attribution chosen = attribution == null ? Settings.DEFAULT.attribution() : Attribution.parse(attribution);
         return new Settings(Optional.ofNullable(layer), chosen, pairs);
@@ -193,10 +195,7 @@ public final class ExplainCommand implements Callable<Integer> {
 
     private static String tried(ModelFile.Stored stored, Image image, Explanation why) {
         Faithfulness.Trial trial = Faithfulness.DEFAULT.of(
-                stored.model(),
-                stored.card(),
-                image,
-                new Faithfulness.Explained(why.heat(), label(stored.card(), why.className())));
+                stored.model(), stored.card(), image, why.heat(), label(stored.card(), why.className()));
         return String.format(
                 Locale.ROOT,
                 "check          score %.3f; hottest fifth masked %.3f, other regions masked %.3f: %s",
@@ -206,64 +205,46 @@ public final class ExplainCommand implements Callable<Integer> {
                 trial.holds() ? "the heat map is faithful" : "the heat map is not faithful for this image");
     }
 
-    /** An explanation in lines for people, and in numbers for programs. */
-    private static final class ExplanationText {
-        private ExplanationText() {}
-
-        static String lines(Explanation why) {
-            StringBuilder text = new StringBuilder(String.format(
-                    Locale.ROOT,
-                    "class          %s, probability %.4f, score %.4f%s%n",
-                    QuotedText.visible(why.className()),
-                    why.probability(),
-                    why.score(),
-                    why.isAnswer() ? "" : "; not the predicted class"));
-            text.append(String.format(
-                    Locale.ROOT,
-                    "covered        %.0f %% of the image%n",
-                    100 * why.heat().coverage()));
-            text.append(String.format("channels       %s%n", why.parts().text()));
-            Columns columns = new Columns();
-            for (ChannelPair pair : why.pairs()) {
-                columns.row("  " + maps(pair), String.format(Locale.ROOT, "%+.5f", pair.contribution()));
-            }
-            columns.appendTo(text);
-            return text.toString();
-        }
-
-        private static String maps(ChannelPair pair) {
-            return pair.first() == pair.second()
+    private static String lines(Explanation why) {
+        StringBuilder text = new StringBuilder(String.format(
+                Locale.ROOT,
+                "class          %s, probability %.4f, score %.4f%s%ncovered        %.0f %% of the image%nchannels     "
+                        + "  %s%n",
+                QuotedText.visible(why.className()),
+                why.probability(),
+                why.score(),
+                why.isAnswer() ? "" : "; not the predicted class",
+                100 * why.heat().coverage(),
+                why.parts().text()));
+        Columns columns = new Columns();
+        for (ChannelPair pair : why.pairs()) {
+            String maps = pair.first() == pair.second()
                     ? "channel " + pair.first()
                     : "channels " + pair.first() + " and " + pair.second();
+            columns.row("  " + maps, String.format(Locale.ROOT, "%+.5f", pair.contribution()));
         }
+        columns.appendTo(text);
+        return text.toString();
+    }
 
-        static Map<String, Object> json(Explanation why) {
-            Map<String, Object> object = new LinkedHashMap<>();
-            object.put("class", why.className());
-            object.put("answer", why.isAnswer());
-            object.put("probability", why.probability());
-            object.put("score", why.score());
-            object.put("coverage", why.heat().coverage());
-            object.put("heat", heat(why.heat()));
-            object.put("parts", why.parts().name().toLowerCase(Locale.ROOT));
-            List<Map<String, Object>> pairs = new ArrayList<>();
-            for (ChannelPair pair : why.pairs()) {
-                Map<String, Object> entry = new LinkedHashMap<>();
-                entry.put("first", pair.first());
-                entry.put("second", pair.second());
-                entry.put("contribution", pair.contribution());
-                pairs.add(entry);
-            }
-            object.put("pairs", pairs);
-            return object;
-        }
-
-        private static Map<String, Object> heat(HeatMap heat) {
-            Map<String, Object> object = new LinkedHashMap<>();
-            object.put("width", heat.width());
-            object.put("height", heat.height());
-            object.put("strengths", heat.strengths());
-            return object;
-        }
+    private static Map<String, Object> json(Explanation why) {
+        record PairJson(int first, int second, double contribution) {}
+        @SuppressWarnings("ArrayRecordComponent") // never compared
+        record HeatJson(int width, int height, float[] strengths) {}
+        HeatMap heat = why.heat();
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("class", why.className());
+        object.put("answer", why.isAnswer());
+        object.put("probability", why.probability());
+        object.put("score", why.score());
+        object.put("coverage", heat.coverage());
+        object.put("heat", new HeatJson(heat.width(), heat.height(), heat.strengths()));
+        object.put("parts", why.parts().name().toLowerCase(Locale.ROOT));
+        object.put(
+                "pairs",
+                why.pairs().stream()
+                        .map(pair -> new PairJson(pair.first(), pair.second(), pair.contribution()))
+                        .toList());
+        return object;
     }
 }

@@ -31,6 +31,7 @@ import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.CsvText;
 import org.gramian.basis.DiskSpace;
+import org.gramian.basis.JsonText;
 import org.gramian.export.ParquetFile;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
@@ -41,7 +42,6 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.train.feature.FeatureExtraction;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The file that {@code gramian features} and {@code gramian embed} write: {@code features [rows, c, h, w]} or {@code
@@ -53,7 +53,8 @@ import tools.jackson.databind.json.JsonMapper;
 public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseable {
     static final String SAFETENSORS = ".safetensors";
 
-    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final ValueLayout.OfFloat VALUE =
+            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final Path path;
     private final String tensor;
@@ -147,7 +148,6 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
         unreadable.put(samples.get(sample).name(), problem.reason());
     }
 
-    /** The images without features, and why. */
     Map<String, String> unreadable() {
         return unreadable;
     }
@@ -159,8 +159,8 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
     /** Writes the real file; {@code about} goes into its metadata, with the names and what could not be read. */
     void write(Shape feature, DType type, Map<String, String> about) throws IOException {
         Map<String, String> metadata = new LinkedHashMap<>(about);
-        metadata.put("names", json(names));
-        metadata.put("unreadable", json(unreadable));
+        metadata.put("names", JsonText.of(names));
+        metadata.put("unreadable", JsonText.of(unreadable));
         try (Arena arena = Arena.ofShared()) {
             MemorySegment features = scratch.map(MapMode.READ_ONLY, 0, scratch.size(), arena);
             long[] sizes = LongStream.concat(LongStream.of(rows), LongStream.of(feature.sizes()))
@@ -184,41 +184,65 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
             throws IOException {
         long[] image = images.build().toArray();
         long[] label = labels.build().toArray();
-        List<String> nameColumn = new ArrayList<>();
-        List<String> classColumn = new ArrayList<>();
-        List<String> cropColumn = new ArrayList<>();
-        int crop = 0;
-        for (int row = 0; row < image.length; row++) {
-            crop = row > 0 && image[row] == image[row - 1] ? crop + 1 : 0;
-            nameColumn.add(names.get((int) image[row]));
-            classColumn.add(classes.get((int) label[row]));
-            cropColumn.add(Integer.toString(crop));
-        }
         SequencedMap<String, List<String>> columns = new LinkedHashMap<>();
-        columns.put("name", nameColumn);
-        columns.put("class", classColumn);
+        columns.put(
+                "name", Arrays.stream(image).mapToObj(i -> names.get((int) i)).toList());
+        columns.put(
+                "class",
+                Arrays.stream(label).mapToObj(i -> classes.get((int) i)).toList());
         if (crops) {
-            columns.put("crop", cropColumn);
+            List<String> numbers = new ArrayList<>();
+            int crop = 0;
+            for (int row = 0; row < image.length; row++) {
+                crop = row > 0 && image[row] == image[row - 1] ? crop + 1 : 0;
+                numbers.add(Integer.toString(crop));
+            }
+            columns.put("crop", numbers);
         }
         try (Arena arena = Arena.ofShared()) {
             MemorySegment values = scratch.map(MapMode.READ_ONLY, 0, scratch.size(), arena);
-            Format.Table table = new Format.Table(columns, length, values, about);
             switch (format) {
-                case NPY -> table.npy(path);
-                case CSV -> table.csv(path);
-                case PARQUET -> table.parquet(path);
+                case NPY -> {
+                    Npy.write(path, new StoredTensor(DType.F32, Shape.of(rows, length), values));
+                    String stem = String.valueOf(path.getFileName()).replaceFirst("(?i)\\.npy$", "");
+                    csv(path.resolveSibling(stem + ".names.csv"), columns, 0, values);
+                }
+                case CSV -> csv(path, columns, length, values);
+                case PARQUET -> ParquetFile.write(path, columns, "descriptor", length, values, about);
                 case SAFETENSORS -> throw new IllegalArgumentException("safetensors files are no tables");
             }
         }
     }
 
+    /** Writes columns of text, and a column for each of the {@code length} values of a row. */
+    private void csv(Path out, SequencedMap<String, List<String>> columns, int length, MemorySegment values)
+            throws IOException {
+        AtomicTextFile.write(out, text -> {
+            CsvWriter writer = CsvWriter.builder()
+                    .lineDelimiter(LineDelimiter.LF)
+                    .bufferSize(0)
+                    .build(text);
+            List<String> header = new ArrayList<>(columns.keySet());
+            for (int i = 0; i < length; i++) {
+                header.add("d" + i);
+            }
+            writer.writeRecord(header);
+            for (int row = 0; row < rows; row++) {
+                List<String> cells = new ArrayList<>(header.size());
+                for (List<String> column : columns.values()) {
+                    cells.add(CsvText.safe(column.get(row)));
+                }
+                for (int i = 0; i < length; i++) {
+                    cells.add(Float.toString(values.get(VALUE, ((long) row * length + i) * Float.BYTES)));
+                }
+                writer.writeRecord(cells);
+            }
+        });
+    }
+
     private StoredTensor longs(LongStream.Builder values, Arena arena) {
         MemorySegment data = arena.allocateFrom(JAVA_LONG, values.build().toArray());
         return new StoredTensor(DType.I64, Shape.of(rows), data);
-    }
-
-    static String json(Object value) {
-        return JSON.writeValueAsString(value);
     }
 
     @Override
@@ -236,9 +260,6 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
         CSV,
         /** Columns name, class and descriptor, a list of floats. */
         PARQUET;
-
-        private static final ValueLayout.OfFloat VALUE =
-                ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
         /** The format that is named, else that of the file's ending. */
         static Format of(@Nullable Format named, Path out) {
@@ -261,70 +282,6 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
         /** About how many bytes a value of 4 bytes takes. */
         int bytesPerValue() {
             return this == CSV ? 13 : Float.BYTES;
-        }
-
-        /** The file of names beside a {@code .npy} file: {@code out.names.csv} for {@code out.npy}. */
-        static Path sidecar(Path out) {
-            return out.resolveSibling(String.valueOf(out.getFileName()).replaceFirst("(?i)\\.npy$", "") + ".names.csv");
-        }
-
-        /**
-         * Descriptors in rows.
-         *
-         * @param about columns of text, by name
-         * @param length of a descriptor
-         * @param values {@code [rows, length]}, little-endian float32
-         * @param metadata of the file
-         */
-        record Table(
-                SequencedMap<String, List<String>> about,
-                int length,
-                MemorySegment values,
-                Map<String, String> metadata) {
-            Table {
-                about = new LinkedHashMap<>(about);
-            }
-
-            private int rows() {
-                return about.firstEntry().getValue().size();
-            }
-
-            void npy(Path out) throws IOException {
-                Npy.write(out, new StoredTensor(DType.F32, Shape.of(rows(), length), values));
-                csv(sidecar(out), 0);
-            }
-
-            void csv(Path out) throws IOException {
-                csv(out, length);
-            }
-
-            void parquet(Path out) throws IOException {
-                ParquetFile.write(out, about, "descriptor", length, values, metadata);
-            }
-
-            private void csv(Path out, int columns) throws IOException {
-                AtomicTextFile.write(out, text -> {
-                    CsvWriter writer = CsvWriter.builder()
-                            .lineDelimiter(LineDelimiter.LF)
-                            .bufferSize(0)
-                            .build(text);
-                    List<String> header = new ArrayList<>(about.keySet());
-                    for (int i = 0; i < columns; i++) {
-                        header.add("d" + i);
-                    }
-                    writer.writeRecord(header);
-                    for (int row = 0; row < rows(); row++) {
-                        List<String> cells = new ArrayList<>(header.size());
-                        for (List<String> column : about.values()) {
-                            cells.add(CsvText.safe(column.get(row)));
-                        }
-                        for (int i = 0; i < columns; i++) {
-                            cells.add(Float.toString(values.get(VALUE, ((long) row * length + i) * Float.BYTES)));
-                        }
-                        writer.writeRecord(cells);
-                    }
-                });
-            }
         }
     }
 }

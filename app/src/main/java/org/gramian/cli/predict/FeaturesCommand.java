@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.gramian.basis.ByteSize;
+import org.gramian.basis.JsonText;
 import org.gramian.cli.common.CacheOptions;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
@@ -39,12 +40,13 @@ import picocli.CommandLine.Parameters;
         header = "Extract and cache feature maps of images.",
         description = {
             "Computes feature maps of all images of a dataset, for use in other programs.",
-            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'image' [rows], an index into the",
-            "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata as JSON. Each crop of each image is a row.",
+            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'image' [rows], an index into"
+                    + " the",
+            "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata as JSON. Each crop of each image is a"
+                    + " row.",
             "Unreadable images are skipped and listed; the exit code is then 3."
         })
 public final class FeaturesCommand implements Callable<Integer> {
-    /** The element types of features. */
     enum Precision {
         F32(DType.F32),
         F16(DType.F16);
@@ -208,10 +210,10 @@ public final class FeaturesCommand implements Callable<Integer> {
         about.put("weights", extractor.network().fingerprint());
         about.put("preprocessing", extractor.network().preprocessing().text());
         about.put("recipe", extractor.recipe().fingerprint());
-        about.put("classes", FeatureOutput.json(dataset.classes()));
+        about.put("classes", JsonText.of(dataset.classes()));
         about.put(
                 "crops",
-                FeatureOutput.json(
+                JsonText.of(
                         IntStream.range(0, crops.count()).mapToObj(crops::label).toList()));
         about.put("size", Integer.toString(crops.size()));
         return about;

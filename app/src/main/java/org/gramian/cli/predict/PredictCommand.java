@@ -1,7 +1,5 @@
 package org.gramian.cli.predict;
 
-import de.siegmar.fastcsv.writer.CsvWriter;
-import de.siegmar.fastcsv.writer.LineDelimiter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -13,27 +11,22 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
+import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import java.util.function.LongConsumer;
-import org.gramian.basis.CsvText;
-import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.ImageInputs;
-import org.gramian.cli.common.OutputCheck;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Terminal;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
-import org.gramian.image.ImageSource;
 import org.gramian.inference.OpenModel;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
-import org.gramian.model.ImageResult;
 import org.gramian.model.ModelCard;
 import org.gramian.model.Prediction;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +47,12 @@ import picocli.CommandLine.Parameters;
             "or {\"image\":, \"error\":}; csv: image,class,probability,class_1,probability_1,…,error."
         })
 public final class PredictCommand implements Callable<Integer> {
+    /** Class name of a rejected prediction. */
+    private static final String UNKNOWN = "unknown";
+
+    /** Largest width of the column of image names. */
+    private static final int MAX_NAME_WIDTH = 60;
+
     @Mixin
     private final Console console = new Console();
 
@@ -70,7 +69,7 @@ public final class PredictCommand implements Callable<Integer> {
             defaultValue = "table",
             description = "output format: table, jsonl or csv (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private PredictionLines.Format format;
+    private ResultLines.Format format;
 
     @Option(
             names = "--reject",
@@ -111,26 +110,75 @@ public final class PredictCommand implements Callable<Integer> {
         check(card, file);
         ImageReader reader = reader(card);
         List<Path> named = images.isStandardInput() ? List.of() : images.named(console::say);
-        int widest =
-                named.stream().mapToInt(path -> path.toString().length()).max().orElse(0);
-        try (PrintWriter lines = open();
+        try (PrintWriter writer = open();
                 OpenModel model = engine.open(file)) {
-            PredictionLines shown =
-                    format.of(lines, widest, Math.min(top, card.classes().size()));
-            Results results = new Results(shown, lines);
+            Classifier classifier = model.classifier();
+            ResultLines lines =
+                    lines(writer, named, Math.min(top, card.classes().size()));
             if (images.isStandardInput()) {
-                ImageInputs.lines(
-                        System.in,
-                        names -> predict(model.classifier(), reader, paths(names, results), results, _ -> {}));
+                ImageInputs.lines(System.in, names -> predict(lines, classifier, reader, paths(names, lines), _ -> {}));
             } else if (!images.hasFolder() || (out == null && Terminal.isStandardOutput())) {
-                predict(model.classifier(), reader, named, results, _ -> {});
+                predict(lines, classifier, reader, named, _ -> {});
             } else {
                 try (Progress progress = console.progress("predicting", named.size())) {
-                    predict(model.classifier(), reader, named, results, progress);
+                    predict(lines, classifier, reader, named, progress);
                 }
             }
-            return results.failures == 0 ? ExitCode.DONE : ExitCode.DATA;
+            return lines.failures() == 0 ? ExitCode.DONE : ExitCode.DATA;
         }
+    }
+
+    private ResultLines lines(PrintWriter writer, List<Path> named, int classes) {
+        List<String> columns = new ArrayList<>(List.of("image", "class", "probability"));
+        for (int i = 1; i <= classes; i++) {
+            columns.add("class_" + i);
+            columns.add("probability_" + i);
+        }
+        columns.add("error");
+        int widest =
+                named.stream().mapToInt(path -> path.toString().length()).max().orElse(0);
+        int width = Math.min(widest, MAX_NAME_WIDTH);
+        return new ResultLines(
+                format,
+                writer,
+                columns,
+                image -> image + " ".repeat(Math.max(0, width - image.length()) + 2),
+                out == null ? console.complaints() : console::say);
+    }
+
+    private void predict(
+            ResultLines lines, Classifier classifier, ImageReader reader, List<Path> files, LongConsumer progress) {
+        lines.run(
+                classifier,
+                reader,
+                files,
+                Engine.Rows.SCORES,
+                computed -> result(computed.prediction().orElseThrow()),
+                progress);
+    }
+
+    private ResultLines.Result result(Prediction prediction) {
+        boolean rejected = prediction.probability() < reject;
+        String name = rejected ? UNKNOWN : prediction.className();
+        List<String> fields = new ArrayList<>(List.of(name, Double.toString(prediction.probability())));
+        List<Map<String, Object>> objects = new ArrayList<>();
+        List<String> texts = new ArrayList<>();
+        for (Prediction.ClassProbability candidate : prediction.top(top)) {
+            fields.add(candidate.name());
+            fields.add(Double.toString(candidate.probability()));
+            Map<String, Object> object = new LinkedHashMap<>();
+            object.put("class", candidate.name());
+            object.put("probability", candidate.probability());
+            objects.add(object);
+            texts.add(QuotedText.visible(candidate.name())
+                    + String.format(Locale.ROOT, " %.1f %%", 100 * candidate.probability()));
+        }
+        SequencedMap<String, Object> json = new LinkedHashMap<>();
+        json.put("class", name);
+        json.put("probability", prediction.probability());
+        json.put("top", objects);
+        String text = String.join(", ", texts);
+        return new ResultLines.Result(rejected ? UNKNOWN + "  (best: " + text + ")" : text, json, List.of(fields));
     }
 
     private void check(ModelCard card, Path file) throws IOException {
@@ -140,8 +188,8 @@ public final class PredictCommand implements Callable<Integer> {
         if (!(reject >= 0 && reject <= 1)) {
             throw new IllegalArgumentException("--reject: expected a probability between 0 and 1, found " + reject);
         }
-        if (reject > 0 && card.classes().contains(PredictionLines.UNKNOWN)) {
-            throw new IllegalArgumentException("--reject predicts '" + PredictionLines.UNKNOWN
+        if (reject > 0 && card.classes().contains(UNKNOWN)) {
+            throw new IllegalArgumentException("--reject predicts '" + UNKNOWN
                     + "', which is a class of this model; leave it out and compare probabilities");
         }
         if (out != null && Files.exists(out) && Files.isSameFile(out, file)) {
@@ -174,224 +222,18 @@ public final class PredictCommand implements Callable<Integer> {
         }
     }
 
-    private static void predict(
-            Classifier classifier, ImageReader reader, List<Path> files, Results results, LongConsumer progress) {
-        List<ImageSource> images = files.stream()
-                .map(file -> ImageSource.of(file.toString(), () -> reader.read(file)))
-                .toList();
-        classifier.run(images, Set.of(Engine.Rows.SCORES), (index, result) -> {
-            results.add(images.get(index).name(), result);
-            progress.accept(index + 1L);
-        });
-    }
-
-    /** Writes a line for each image as soon as it is computed, and counts the failed ones. */
-    private final class Results {
-        private final PredictionLines lines;
-        private final PrintWriter writer;
-        private int failures;
-
-        Results(PredictionLines lines, PrintWriter writer) {
-            this.lines = lines;
-            this.writer = writer;
-            lines.begin();
-            writer.flush();
-        }
-
-        void add(String image, ImageResult result) {
-            switch (result) {
-                case ImageResult.Computed computed -> {
-                    Prediction prediction = computed.prediction().orElseThrow();
-                    lines.predicted(image, PredictionLines.Row.of(prediction, top, reject));
-                    OutputCheck.require(writer);
-                }
-                case ImageResult.Failed failed -> failed(image, failed.reason());
-            }
-        }
-
-        void failed(String image, String reason) {
-            failures++;
-            lines.failed(image, reason);
-            String message = QuotedText.visible(image + ": " + reason);
-            if (out == null) {
-                console.complaints().accept(message);
-            } else {
-                console.say(message);
-            }
-            OutputCheck.require(writer);
-        }
-    }
-
     /** Resolves names from standard input; reports invalid names and folders without images. */
-    private List<Path> paths(List<String> names, Results results) {
+    private List<Path> paths(List<String> names, ResultLines lines) {
         List<Path> paths = new ArrayList<>();
         for (String name : names) {
             try {
                 paths.addAll(ImageInputs.files(Path.of(name), console::say));
             } catch (InvalidPathException wrong) {
-                results.failed(name, "expected a file name, found: " + wrong.getReason());
+                lines.failed(name, "expected a file name, found: " + wrong.getReason());
             } catch (IOException wrong) {
-                results.failed(name, Failures.sentence(wrong));
+                lines.failed(name, Failures.sentence(wrong));
             }
         }
         return paths;
-    }
-
-    /** Output formats of {@code gramian predict}: a line for each image, as soon as it is computed. */
-    sealed interface PredictionLines {
-        /** Class name of a rejected prediction. */
-        String UNKNOWN = "unknown";
-
-        /**
-         * Prediction of one image as it is printed.
-         *
-         * @param name the most probable class, or {@value #UNKNOWN} if it was rejected
-         * @param probability of the most probable class, also if it was rejected
-         * @param top the most probable classes
-         * @param rejected whether the probability is below the threshold
-         */
-        record Row(String name, double probability, List<Prediction.ClassProbability> top, boolean rejected) {
-            /**
-             * @param count number of classes to print
-             * @param reject threshold of the probability
-             */
-            static Row of(Prediction prediction, int count, double reject) {
-                boolean rejected = prediction.probability() < reject;
-                return new Row(
-                        rejected ? UNKNOWN : prediction.className(),
-                        prediction.probability(),
-                        prediction.top(count),
-                        rejected);
-            }
-        }
-
-        /** Names of the formats. */
-        enum Format {
-            TABLE,
-            JSONL,
-            CSV;
-
-            /**
-             * @param widest length of the longest known image name
-             * @param top number of classes to print
-             */
-            PredictionLines of(PrintWriter out, int widest, int top) {
-                return switch (this) {
-                    case TABLE -> new Table(out, Math.min(widest, Table.WIDEST));
-                    case JSONL -> new Json(out);
-                    case CSV ->
-                        new Csv(
-                                CsvWriter.builder()
-                                        .lineDelimiter(LineDelimiter.LF)
-                                        .bufferSize(0)
-                                        .build(out),
-                                top);
-                };
-            }
-        }
-
-        /** Writes the header. */
-        void begin();
-
-        void predicted(String image, Row row);
-
-        void failed(String image, String reason);
-
-        /** Text: the image, then its most probable classes with probabilities. */
-        record Table(PrintWriter out, int width) implements PredictionLines {
-            private static final int WIDEST = 60;
-
-            @Override
-            public void begin() {}
-
-            @Override
-            public void predicted(String image, Row row) {
-                StringBuilder line = new StringBuilder(named(image));
-                line.append(row.rejected() ? UNKNOWN + "  (best: " : "");
-                for (int i = 0; i < row.top().size(); i++) {
-                    Prediction.ClassProbability candidate = row.top().get(i);
-                    line.append(i == 0 ? "" : ", ")
-                            .append(QuotedText.visible(candidate.name()))
-                            .append(String.format(Locale.ROOT, " %.1f %%", 100 * candidate.probability()));
-                }
-                out.println(line.append(row.rejected() ? ")" : ""));
-            }
-
-            @Override
-            public void failed(String image, String reason) {
-                out.println(named(image) + "ERROR: " + QuotedText.visible(reason));
-            }
-
-            private String named(String image) {
-                String visible = QuotedText.visible(image);
-                return visible + " ".repeat(Math.max(0, width - visible.length()) + 2);
-            }
-        }
-
-        /** JSON Lines: one object per image. */
-        record Json(PrintWriter out) implements PredictionLines {
-            @Override
-            public void begin() {}
-
-            @Override
-            public void predicted(String image, Row row) {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("image", image);
-                line.put("class", row.name());
-                line.put("probability", row.probability());
-                line.put("top", row.top().stream().map(Json::object).toList());
-                out.println(JsonText.of(line));
-            }
-
-            private static Map<String, Object> object(Prediction.ClassProbability candidate) {
-                Map<String, Object> object = new LinkedHashMap<>();
-                object.put("class", candidate.name());
-                object.put("probability", candidate.probability());
-                return object;
-            }
-
-            @Override
-            public void failed(String image, String reason) {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("image", image);
-                line.put("error", reason);
-                out.println(JsonText.of(line));
-            }
-        }
-
-        /** CSV: {@code image,class,probability,class_1,probability_1,…,error}. */
-        record Csv(CsvWriter csv, int top) implements PredictionLines {
-            @Override
-            public void begin() {
-                List<String> names = new ArrayList<>(List.of("image", "class", "probability"));
-                for (int i = 1; i <= top; i++) {
-                    names.add("class_" + i);
-                    names.add("probability_" + i);
-                }
-                names.add("error");
-                csv.writeRecord(names);
-            }
-
-            @Override
-            public void predicted(String image, Row row) {
-                List<String> fields = new ArrayList<>(List.of(image, row.name(), Double.toString(row.probability())));
-                for (Prediction.ClassProbability candidate : row.top()) {
-                    fields.add(candidate.name());
-                    fields.add(Double.toString(candidate.probability()));
-                }
-                fields.add("");
-                csv.writeRecord(CsvText.safe(fields));
-            }
-
-            @Override
-            public void failed(String image, String reason) {
-                List<String> fields = new ArrayList<>(List.of(image));
-                for (int i = 0; i < 2 + 2 * top; i++) {
-                    fields.add("");
-                }
-                fields.add(reason);
-                csv.writeRecord(CsvText.safe(fields));
-            }
-        }
     }
 }

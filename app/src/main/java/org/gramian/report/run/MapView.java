@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.basis.EvenSample;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.Item;
-import org.gramian.gallery.Part;
+import org.gramian.gallery.Gallery.Item;
+import org.gramian.gallery.Gallery.Subset;
 import org.gramian.report.Chart;
 import org.gramian.report.Figures;
 import org.gramian.report.embedding.PairwiseDistances;
@@ -127,7 +127,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
      */
     static Optional<MapView> of(Gallery gallery, String fold, PredictionSet predictions, ImageSheet sheet) {
         List<Integer> test = IntStream.range(0, gallery.items().size())
-                .filter(i -> gallery.items().get(i).part() == Part.TEST)
+                .filter(i -> gallery.items().get(i).subset() == Subset.TEST)
                 .boxed()
                 .toList();
         if (test.size() < 4) {
@@ -150,7 +150,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
                         .sorted()
                         .map(label -> new Entry(label, gallery.classes().get(label)))
                         .toList(),
-                remark(chosen.size(), test.size() + gallery.leftOut(Part.TEST), fold)));
+                remark(chosen.size(), test.size() + gallery.leftOut(Subset.TEST), fold)));
     }
 
     private static String remark(int shown, int all, String fold) {

@@ -60,7 +60,7 @@ final class WeightsCommandTest {
     }
 
     @Test
-    void listShowsWhatCanBeHad() {
+    void listsDownloadableWeights() {
         Run run = weights("list");
         assertThat(run.code()).isZero();
         assertThat(run.out())
@@ -72,7 +72,7 @@ final class WeightsCommandTest {
     }
 
     @Test
-    void theTensorsTellTheNetwork() throws IOException {
+    void recognizesBackbonesByTensors() throws IOException {
         Run imported = weights("import", squeezeNet());
         assertThat(imported.err()).contains("recognized squeezenet by its tensors");
         assertThat(imported.out().strip())
@@ -87,7 +87,7 @@ final class WeightsCommandTest {
     }
 
     @Test
-    void weightsOfNoNetworkAreRefusedWithWhatIsMissing() throws IOException {
+    void rejectsUnknownTensors() throws IOException {
         Run part = weights("import", zeros("squeezenet", "logits", name -> !name.startsWith("fire9")));
         assertThat(part.code()).isEqualTo(ExitCode.MODEL);
         assertThat(part.err()).has(facts("squeezenet", "missing", "fire9"));
@@ -123,7 +123,7 @@ final class WeightsCommandTest {
     }
 
     @Test
-    void whatIsWrongIsOneSentence() throws IOException {
+    void rejectsInvalidNamesAndFiles() throws IOException {
         assertRefused(ExitCode.MODEL, weights("verify", "vgg16"), facts("gramian weights verify", "vgg16"));
         assertRefused(ExitCode.MODEL, weights("get", "vit-s16"), facts("gramian weights get", "vit-s16"));
         assertRefused(ExitCode.USAGE, weights("get", "vgg61"), facts("gramian weights get", "vgg61"));
@@ -147,7 +147,7 @@ final class WeightsCommandTest {
     }
 
     @Test
-    void withoutTheFileOnTheServerTheUserIsToldWhatToPutWhere() throws IOException {
+    void missingDownloadNamesTheFile() throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.start();
         try {
@@ -162,12 +162,5 @@ final class WeightsCommandTest {
         }
         assertThat(Files.exists(folder.resolve("store").resolve("resnet50.safetensors")))
                 .isFalse();
-    }
-
-    @Test
-    void withoutACommandTheHelpIsShown() {
-        Run run = Run.of("weights");
-        assertThat(run.code()).isZero();
-        assertThat(run.out()).contains("list", "get", "import", "verify");
     }
 }

@@ -20,7 +20,7 @@ class ShowCommandTest {
     private Path folder = Path.of("");
 
     @Test
-    void aModelIsOneScreen() throws IOException {
+    void printsOneScreen() throws IOException {
         Path model = TinyModel.write(folder.resolve("model.safetensors"), "paper:32");
         Run run = Run.of("show", model);
         assertThat(run.code()).as(run.err()).isZero();
@@ -38,20 +38,20 @@ class ShowCommandTest {
     }
 
     @Test
-    void versionsComeFirstAndTheConfigurationOnRequest() throws IOException {
+    void printsConfigurationWithAll() throws IOException {
         Path model = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
         assertThat(Run.of("show", model).out()).has(facts("1.2", "--all")).doesNotContain("optimizer.batch");
         assertThat(Run.of("show", "--all", model).out().lines()).haveExactly(1, facts("optimizer.batch", "32"));
     }
 
     @Test
-    void aRunsFolderStandsForItsModel() throws IOException {
+    void acceptsRunFolders() throws IOException {
         TinyModel.write(folder.resolve("model.safetensors"), "center:32");
         assertThat(Run.of("show", folder).out()).containsPattern("backbone +filters");
     }
 
     @Test
-    void ofSeveralFoldsOneIsToBeNamed() throws IOException {
+    void rejectsFoldersOfSeveralModels() throws IOException {
         for (String fold : List.of("fold-1", "fold-2")) {
             Path place = Files.createDirectories(folder.resolve("run").resolve(fold));
             TinyModel.write(place.resolve("model.safetensors"), "center:32");
@@ -67,7 +67,7 @@ class ShowCommandTest {
     }
 
     @Test
-    void jsonHoldsAllOfIt() throws IOException {
+    void jsonIsComplete() throws IOException {
         Path model = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
         Run run = Run.of("show", "--json", model);
         assertThat(run.code()).as(run.err()).isZero();
@@ -81,13 +81,5 @@ class ShowCommandTest {
                 .isEqualTo(parameters.get("backbone").asLong()
                         + parameters.get("pooling").asLong()
                         + parameters.get("classifier").asLong());
-    }
-
-    @Test
-    void whatIsNoModelIsExitCodeFour() throws IOException {
-        Path file = Files.writeString(folder.resolve("model.safetensors"), "no model");
-        Run run = Run.of("show", file);
-        assertThat(run.code()).isEqualTo(ExitCode.MODEL);
-        assertThat(run.err()).has(facts("gramian show", file)).hasLineCount(1);
     }
 }

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ModelPlace;
+import org.gramian.inference.OpenModel;
 import org.gramian.serve.ModelSource;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;
@@ -59,7 +60,12 @@ public final class TinyService implements BeforeAllCallback {
 
     /** A server of a run's model. */
     public static Server serve(Path run, ServeOptions options) throws IOException {
-        return Server.start(options, ModelSource.of(ModelPlace.of(run), Device.CPU), Server.Listener.NONE);
+        return Server.start(
+                options,
+                ModelSource.of(
+                        ModelPlace.of(run),
+                        file -> OpenModel.open(file, OpenModel.EngineChoice.LIBTORCH, () -> Device.CPU, 0)),
+                Server.Listener.NONE);
     }
 
     /** Where the page is. */

@@ -38,7 +38,7 @@ abstract class WebPageRefusalTest {
     }
 
     @Test
-    void anImageThatIsTooLargeIsSaidInTheServersWords() throws IOException {
+    void showsErrorsOfTheServer() throws IOException {
         try (Visit visit = Visit.dark().expectingRefusals()) {
             Page page = visit.page();
             page.route(PREDICT, route -> route.fulfill(refusal(413, "too-large", "20 MB are the most")));
@@ -51,7 +51,7 @@ abstract class WebPageRefusalTest {
     }
 
     @Test
-    void aBusyServerIsAskedAgainAfterTheTimeThatItNames() throws IOException {
+    void retriesAfterRetryAfter() throws IOException {
         AtomicInteger requested = new AtomicInteger();
         try (Visit visit = Visit.desktop().expectingRefusals()) {
             Page page = visit.page();
@@ -71,7 +71,7 @@ abstract class WebPageRefusalTest {
     }
 
     @Test
-    void aServerThatIsGoneIsSaidAndCanBeAskedAgain() throws IOException {
+    void lostConnectionCanBeRetried() throws IOException {
         try (Visit visit = Visit.phone().expectingRefusals()) {
             Page page = visit.page();
             page.navigate(TinyService.address());
@@ -87,7 +87,7 @@ abstract class WebPageRefusalTest {
     }
 
     @Test
-    void aTokenIsAskedForTakenAndKeptForTheTab() throws IOException {
+    void tokenIsKeptForTheTab() throws IOException {
         ServeOptions locked = new ServeOptions("localhost", 0, Optional.of("swordfish"), Limits.DEFAULT);
         try (Server server = TinyService.serve(TinyService.run(), locked);
                 Visit visit = Visit.phone().expectingRefusals()) {
@@ -113,7 +113,7 @@ abstract class WebPageRefusalTest {
     }
 
     @Test
-    void aModelThatCannotBeAskedForIsANotice() {
+    void unavailableModelIsANotice() {
         try (Visit visit = Visit.desktop().expectingRefusals()) {
             Page page = visit.page();
             page.route("**/v1/model", route -> route.fulfill(refusal(503, "stopping", "this server is stopping")));
@@ -147,7 +147,7 @@ abstract class WebPageRefusalTest {
     }
 
     @Test
-    void aModelThatTookOverIsLearntWhenItRefusesWhatTheOldOneCould() throws IOException {
+    void reloadsTheModelAfterARefusal() throws IOException {
         try (Visit visit = Visit.desktop().expectingRefusals()) {
             Page page = visit.page();
             page.navigate(TinyService.address());
@@ -159,7 +159,7 @@ abstract class WebPageRefusalTest {
     }
 
     @Test
-    void whoComesBackToThePageSeesTheModelThatAnswersNow() {
+    void reloadsTheModelWhenVisibleAgain() {
         try (Visit visit = Visit.desktop()) {
             Page page = visit.page();
             page.navigate(TinyService.address());
@@ -171,7 +171,7 @@ abstract class WebPageRefusalTest {
     }
 
     @Test
-    void namesFromTheServerNeverBecomeMarkup() throws IOException {
+    void escapesNamesOfTheServer() throws IOException {
         String evil = "<img src=x onerror=alert(1)>";
         try (Visit visit = Visit.desktop()) {
             Page page = visit.page();

@@ -65,7 +65,7 @@ class BackboneOptionsTest {
     }
 
     @Test
-    void namesAreFoundInTheGivenFolderAndWhatIsAssumedIsSaid() throws IOException {
+    void findsWeightsInTheFolder() throws IOException {
         squeezeNet("squeezenet-mine.safetensors");
         Run run = features("squeezenet-mine");
         assertThat(run.code()).as(run.err()).isZero();
@@ -73,21 +73,21 @@ class BackboneOptionsTest {
     }
 
     @Test
-    void aFileInAFolderNeedsNoEnding() throws IOException {
+    void acceptsFilesWithoutExtension() throws IOException {
         Run run = features(squeezeNet("plain").toString());
         assertThat(run.code()).as(run.err()).isZero();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"mine.pth", "mine.pt", "mine.H5", "mine.caffemodel", "mine.safetensors", "m.bin", "./mine"})
-    void whatLooksLikeAFileAndIsNoneIsAMissingFile(String weights) {
+    void reportsMissingFiles(String weights) {
         Run run = features(weights);
         assertThat(run.code()).isEqualTo(ExitCode.MODEL);
         assertThat(run.err()).has(facts(weights));
     }
 
     @Test
-    void aFolderOfTheSameNameDoesNotHideStoredWeights() throws IOException {
+    void folderOfTheSameNameIsNoWeightsFile() throws IOException {
         String name = "squeezenet-" + UUID.randomUUID();
         Path here = Files.createDirectory(Path.of(name));
         try {

@@ -51,7 +51,7 @@ class EmbedCommandTest {
     }
 
     @Test
-    void anImageIsOneRowTheMeanOfItsCrops() throws IOException {
+    void rowIsTheMeanOfTheCrops() throws IOException {
         Path each = folder.resolve("each.safetensors");
         Run run = Run.of("embed", "--device=cpu", model, photos, out);
         assertThat(run.code()).as(run.err()).isZero();
@@ -86,7 +86,7 @@ class EmbedCommandTest {
     }
 
     @Test
-    void anImageOrAFolderWithoutClassesWillDo() throws IOException {
+    void acceptsImagesWithoutClasses() throws IOException {
         for (Path images : List.of(photos.resolve("stone"), photos.resolve("stone/c.bmp"))) {
             Run run = Run.of("embed", "--device=cpu", model, images, out);
             assertThat(run.code()).as(run.err()).isZero();
@@ -98,7 +98,7 @@ class EmbedCommandTest {
     }
 
     @Test
-    void aCsvFileHasNamesClassesAndTheSameValues() throws IOException {
+    void csvHasTheSameValues() throws IOException {
         Path csv = folder.resolve("out.csv");
         assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
         assertThat(Run.of("embed", "--device=cpu", model, photos, csv).code()).isZero();
@@ -126,7 +126,7 @@ class EmbedCommandTest {
 
     /** Read back by hand: parquet-hadoop 1.17 reads these files, but is no dependency. */
     @Test
-    void aParquetFileHoldsTheValuesAsTheyAre() throws IOException {
+    void parquetHasTheSameValues() throws IOException {
         Path parquet = folder.resolve("out.parquet");
         assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
         assertThat(Run.of("embed", "--device=cpu", model, photos, parquet).code())
@@ -148,7 +148,7 @@ class EmbedCommandTest {
     }
 
     @Test
-    void anNpyFileHasTheSameValuesAndItsNamesBesideIt() throws IOException {
+    void npyHasTheSameValues() throws IOException {
         Path npy = folder.resolve("out.npy");
         assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
         assertThat(Run.of("embed", "--device=cpu", "--layout=flat", model, photos, npy)
@@ -166,7 +166,7 @@ class EmbedCommandTest {
     }
 
     @Test
-    void whatCannotBeReadIsListedAndLeftOut() throws IOException {
+    void unreadableImagesAreListedAndSkipped() throws IOException {
         new ImageFolder(photos).add("paper/broken.png", new byte[9]);
         Run run = Run.of("embed", "--device=cpu", model, photos, out);
         assertThat(run.code()).isEqualTo(ExitCode.DATA);
@@ -175,7 +175,7 @@ class EmbedCommandTest {
     }
 
     @Test
-    void wrongInputIsOneSentence() throws IOException {
+    void rejectsInvalidArguments() throws IOException {
         assertRefused(
                 ExitCode.USAGE,
                 facts(".safetensors", ".npy", ".csv", ".parquet"),

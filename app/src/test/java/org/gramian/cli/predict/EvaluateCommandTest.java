@@ -101,7 +101,7 @@ class EvaluateCommandTest {
     }
 
     @Test
-    void aModelIsMeasuredOnItsOwnTestImagesAndAllFilesAgree() throws IOException {
+    void evaluatesTheTestSetOfTheModel() throws IOException {
         FoldSet plan = plan("thirds:3", 4);
         write(plan);
         Path csv = root.resolve("predictions.csv");
@@ -127,7 +127,7 @@ class EvaluateCommandTest {
     }
 
     @Test
-    void whatTheModelHasLearnedIsMeasuredOnlyIfAskedForAll() throws IOException {
+    void evaluatesTrainingImagesOnlyWithAll() throws IOException {
         write(plan("thirds:3", 4));
         assertRefused(ExitCode.USAGE, evaluate("--fold", "third 2"), facts("100 %", "8", "third 1", "thirds:3"));
         assertRefused(ExitCode.USAGE, evaluate("--all", "--seed", 4), facts("protocol", "fold", "seed"));
@@ -138,7 +138,7 @@ class EvaluateCommandTest {
     }
 
     @Test
-    void otherImagesAreAllMeasuredOrThoseOfAProtocol() throws IOException {
+    void evaluatesOtherDatasets() throws IOException {
         write(plan("thirds:3", 4));
         ImageFolder other = new ImageFolder(root.resolve("other"));
         for (int i = 0; i < 4; i++) {
@@ -157,7 +157,7 @@ class EvaluateCommandTest {
     }
 
     @Test
-    void cropsAreTheModelsOwnUnlessOthersAreGiven() throws IOException {
+    void usesTheCropsOfTheModel() throws IOException {
         write(List.of("stone", "paper"), Map.of());
         assertThat(evaluate().err()).hasLineCount(1);
         Evaluation usual = EvaluationFile.read(json);
@@ -168,7 +168,7 @@ class EvaluateCommandTest {
     }
 
     @Test
-    void imagesThatCannotBeReadAreListedAndCounted() throws IOException {
+    void unreadableImagesAreListedAndCounted() throws IOException {
         write(List.of("stone", "paper"), Map.of());
         Files.writeString(photos.resolve("stone/12.bmp"), "no picture");
         Run run = evaluate();
@@ -179,13 +179,13 @@ class EvaluateCommandTest {
     }
 
     @Test
-    void theHelpListsProtocols() {
+    void helpListsProtocols() {
         assertThat(Run.of("evaluate", "--help").out()).contains("kfold[:5]", "dtd-official[", "Layouts:", "Crops");
         assertThat(Listings.protocols()).as("lines that need no wrapping").doesNotContainPattern(".{111}");
     }
 
     @Test
-    void mistakesAreSaidInASentence() throws IOException {
+    void rejectsInvalidArguments() throws IOException {
         write(List.of("stone", "papers"), Map.of());
         assertRefused(ExitCode.DATA, evaluate(), facts("'paper'", "'papers'", "'stone'", "'papers'"));
         assertRefused(

@@ -13,7 +13,6 @@ import javax.imageio.ImageIO;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyModel;
 import org.gramian.cli.common.ExitCode;
-import org.gramian.explain.Explainer;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,7 +42,7 @@ class ExplainCommandTest {
     }
 
     @Test
-    void anImageSaysWhyAndTheNumbersAgree() throws IOException {
+    void jsonAgreesWithThePrediction() throws IOException {
         Path json = folder.resolve("why.json");
         Run run = Run.of("explain", model, image, out, "--pairs", 4, "--json", json, "--check");
         assertThat(run.code()).as(run.err()).isZero();
@@ -66,7 +65,7 @@ class ExplainCommandTest {
     }
 
     @Test
-    void anyClassCanBeExplained() {
+    void explainsEveryClass() {
         for (String name : TinyModel.CLASSES) {
             Run run = Run.of("explain", model, image, out, "--class", name, "--attribution", "grad-cam");
             assertThat(run.code()).as(run.err()).isZero();
@@ -75,13 +74,7 @@ class ExplainCommandTest {
     }
 
     @Test
-    void theHelpNamesTheAttributionThatIsTaken() {
-        assertThat(Run.of("explain", "--help").out().replaceAll("\\s+", " "))
-                .contains("default: " + Explainer.Settings.DEFAULT.attribution().text());
-    }
-
-    @Test
-    void whatIsWrongIsSaidAndNothingIsWritten() throws IOException {
+    void rejectsInvalidArguments() throws IOException {
         refused(ExitCode.USAGE, facts("'ston'", "'stone'"), model, image, out, "--class", "ston");
         refused(ExitCode.USAGE, facts("bank", "'conv5_3'"), model, image, out, "--layer", "conv5_3");
         refused(ExitCode.USAGE, facts("--pairs", "0", "100", "101"), model, image, out, "--pairs", 101);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
-import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
@@ -13,9 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import javax.imageio.ImageIO;
+import org.gramian.cli.ImageFolder;
 import org.gramian.cli.Listings;
 import org.gramian.cli.Run;
 import org.gramian.cli.common.ExitCode;
@@ -23,10 +21,11 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFile;
-import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class FeaturesCommandTest {
     @TempDir
@@ -39,15 +38,9 @@ class FeaturesCommandTest {
     void paint() throws IOException {
         photos = root.resolve("photos");
         out = root.resolve("out.safetensors");
+        ImageFolder images = new ImageFolder(photos);
         for (String name : List.of("stone/a", "stone/b", "wood/a", "wood/b", "wood/c")) {
-            Path file = photos.resolve(name + ".png");
-            Files.createDirectories(file.getParent());
-            BufferedImage image = new BufferedImage(50, 40, BufferedImage.TYPE_INT_RGB);
-            SplittableRandom random = new SplittableRandom(name.hashCode());
-            for (int i = 0; i < 50 * 40; i++) {
-                image.setRGB(i % 50, i / 50, random.nextInt());
-            }
-            ImageIO.write(image, "png", file.toFile());
+            images.addSmall(name + ".png", name.hashCode());
         }
     }
 
@@ -65,7 +58,7 @@ class FeaturesCommandTest {
     }
 
     @Test
-    void everyImageHasAFeatureALabelAndAName() throws IOException {
+    void writesFeaturesLabelsAndNames() throws IOException {
         Run run = cached();
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.err()).has(facts("5", "F32[", root.resolve("cache")));
@@ -93,7 +86,7 @@ class FeaturesCommandTest {
     }
 
     @Test
-    void theFileIsTheSameByteForByteWithAColdAWarmAndNoCache() throws IOException {
+    void writesIdenticalBytesWithAndWithoutCache() throws IOException {
         assertThat(features("--no-cache").code()).isZero();
         byte[] without = Files.readAllBytes(out);
         assertThat(cached().err()).has(facts("5", "5"));
@@ -120,7 +113,7 @@ class FeaturesCommandTest {
     }
 
     @Test
-    void imagesThatCannotBeReadAreListedAndTheOthersAreWritten() throws IOException {
+    void unreadableImagesAreListedAndSkipped() throws IOException {
         assertThat(features("--no-cache").code()).isZero();
         byte[] whole = read("features");
         Files.writeString(photos.resolve("stone/b.png"), "this is no picture");
@@ -145,7 +138,7 @@ class FeaturesCommandTest {
     }
 
     @Test
-    void whereNoImageCanBeReadNothingIsWritten() throws IOException {
+    void writesNothingWithoutReadableImages() throws IOException {
         try (Stream<Path> files = Files.walk(photos)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 Files.writeString(file, "no");
@@ -158,7 +151,7 @@ class FeaturesCommandTest {
     }
 
     @Test
-    void whatTheCacheTakesOnTheSameDiskCountsToo() throws IOException {
+    void cacheOnTheSameDiskNeedsSpace() throws IOException {
         assertThat(FeatureOutput.onSameDisk(out, photos)).isTrue();
         FeatureOutput.requireSpace(out, 5_000_000, 3_000_000, 13_000_000);
         assertThatThrownBy(() -> FeatureOutput.requireSpace(out, 5_000_000, 3_000_000, 12_999_999))
@@ -184,68 +177,30 @@ class FeaturesCommandTest {
                 .doesNotContainPattern(".{111}");
     }
 
-    @Test
-    void mistakesAreSaidInASentenceBeforeAnyWork() {
-        assertRefused(facts("fliters"), "features", "--backbone", "fliters", photos, out);
-        assertRefused(facts("banc"), "features", "--backbone", "filters", "--layer", "banc", photos, out);
-        assertRefused(
-                facts("'centre'", "'center'"), "features", "--backbone", "filters", "--crops", "centre", photos, out);
-        assertRefused(
-                facts("--size", "ten:32"),
-                "features",
-                "--backbone",
-                "filters",
-                "--crops",
-                "ten:32",
-                "--size",
-                9,
-                photos,
-                out);
-        assertRefused(
-                facts("--cache-dir", "--no-cache"),
-                "features",
-                "--backbone",
-                "filters",
-                "--cache-dir",
-                root,
-                "--no-cache",
-                photos,
-                out);
-        assertRefused(facts(".safetensors"), "features", "--backbone", "filters", photos, root.resolve("o.npy"));
-        assertRefused(
-                facts("--weights", "filters"), "features", "--backbone", "filters", "--weights", "x", photos, out);
-        assertRefused(
-                facts("'folder'", "folders"), "features", "--backbone", "filters", "--layout", "folder", photos, out);
-        assertRefused(
-                ExitCode.DATA,
-                facts(root.resolve("absent")),
-                "features",
-                "--backbone",
-                "filters",
-                root.resolve("absent"),
-                out);
-        assertRefused(facts("--backbone"), "features", photos, out);
-        assertRefused(
-                ExitCode.MODEL,
-                facts("absent.safetensors"),
-                "features",
-                "--backbone",
-                "googlenet",
-                "--weights",
-                "absent.safetensors",
-                photos,
-                out);
-        assertRefused(facts("batch", "1", "0"), "features", "--backbone", "filters", "--batch", 0, photos, out);
-    }
-
-    private void assertRefused(Facts words, Object... arguments) {
-        assertRefused(ExitCode.USAGE, words, arguments);
-    }
-
-    private void assertRefused(int code, Facts words, Object... arguments) {
-        Run run = Run.of(arguments);
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        2 | fliters            | --backbone fliters PHOTOS OUT
+        2 | banc               | --backbone filters --layer banc PHOTOS OUT
+        2 | 'center'           | --backbone filters --crops centre PHOTOS OUT
+        2 | ten:32             | --backbone filters --crops ten:32 --size 9 PHOTOS OUT
+        2 | --no-cache         | --backbone filters --cache-dir ROOT --no-cache PHOTOS OUT
+        2 | .safetensors       | --backbone filters PHOTOS ROOT/o.npy
+        2 | --weights          | --backbone filters --weights x PHOTOS OUT
+        2 | folders            | --backbone filters --layout folder PHOTOS OUT
+        2 | --backbone         | PHOTOS OUT
+        2 | batch              | --backbone filters --batch 0 PHOTOS OUT
+        3 | absent             | --backbone filters ROOT/absent OUT
+        4 | absent.safetensors | --backbone googlenet --weights absent.safetensors PHOTOS OUT
+        """, quoteCharacter = '"')
+    void rejectsInvalidArguments(int code, String fact, String arguments) {
+        String typed = arguments
+                .replace("PHOTOS", photos.toString())
+                .replace("OUT", out.toString())
+                .replace("ROOT", root.toString());
+        Run run = Run.of(Stream.concat(Stream.of("features"), Stream.of(typed.split(" ", -1)))
+                .toArray());
         assertThat(run.code()).as(run.err()).isEqualTo(code);
-        assertThat(run.err()).has(words).doesNotContain("\tat ");
+        assertThat(run.err()).contains(fact).doesNotContain("\tat ");
         assertThat(out).doesNotExist();
     }
 }

@@ -16,8 +16,8 @@ import org.gramian.cli.TinyModel;
 import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.Item;
-import org.gramian.gallery.Part;
+import org.gramian.gallery.Gallery.Item;
+import org.gramian.gallery.Gallery.Subset;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,12 +50,12 @@ class NearestCommandTest {
 
     private static List<Item> trainedOn() throws IOException {
         return Gallery.read(run.resolve(Gallery.FILE)).items().stream()
-                .filter(item -> item.part() == Part.TRAINING)
+                .filter(item -> item.subset() == Subset.TRAINING)
                 .toList();
     }
 
     @Test
-    void everyTrainingImageOfAFolderIsNearestToItself() throws IOException {
+    void trainingImageIsNearestToItself() throws IOException {
         Run found = nearest("--format=jsonl", "--top=2", run, training.images().root());
         assertThat(found.code()).as(found.err()).isZero();
         List<JsonNode> lines = found.out().lines().map(JSON::readTree).toList();
@@ -75,7 +75,7 @@ class NearestCommandTest {
     }
 
     @Test
-    void aTableNamesTheImageAndBelowItTheNearest() throws IOException {
+    void printsATableBelowTheImage() throws IOException {
         Path image = training.images().root().resolve(trainedOn().getFirst().name());
         Run found = nearest("--top=3", run.resolve("model.safetensors"), image);
         assertThat(found.code()).as(found.err()).isZero();
@@ -84,7 +84,7 @@ class NearestCommandTest {
     }
 
     @Test
-    void aBadFileIsReportedInItsPlaceAndTheRestGoesOn() throws IOException {
+    void reportsUnreadableFilesInTheirPlace() throws IOException {
         Path bad = folder.resolve("bad.jpg");
         Files.writeString(bad, "no picture");
         Path good = training.images().root().resolve(trainedOn().getFirst().name());
@@ -101,7 +101,7 @@ class NearestCommandTest {
     }
 
     @Test
-    void aModelWithoutGallerySaysHowToGetOne() throws IOException {
+    void rejectsModelsWithoutTheirGallery() throws IOException {
         Path alone = TinyModel.write(folder.resolve("alone.safetensors"), "center:32");
         Path other = Files.createDirectories(folder.resolve("other"));
         Path model = Files.copy(alone, other.resolve("model.safetensors"));
@@ -118,7 +118,7 @@ class NearestCommandTest {
     }
 
     @Test
-    void aRunThatWantsNoGalleryLeavesNone() throws IOException {
+    void trainsWithoutGallery() throws IOException {
         Path bare = folder.resolve("bare");
         Run trained = training.train(bare, "--epochs", "1", "--no-gallery");
         assertThat(trained.code()).as(trained.err()).isZero();
@@ -129,14 +129,14 @@ class NearestCommandTest {
     }
 
     @Test
-    void anOnnxFileIsNotWhatItNeeds() {
+    void rejectsOnnxFiles() {
         Run found = nearest(folder.resolve("model.onnx"), training.images().root());
         assertThat(found.code()).isEqualTo(ExitCode.MODEL);
         assertThat(found.err()).has(facts("gramian train", "ONNX"));
     }
 
     @Test
-    void fewerThanOneNeighbourIsRefused() {
+    void rejectsTopBelowOne() {
         Run found = nearest("--top=0", run, folder);
         assertThat(found.code()).isEqualTo(ExitCode.USAGE);
         assertThat(found.err()).has(facts("--top", "1"));

@@ -10,8 +10,6 @@ import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,7 +58,7 @@ class PredictCommandTest {
 
     /** With libjpeg-turbo the answer hardly changes; without it the error says what to install. */
     @Test
-    void aLargeJpegCanBeDecodedAtAPartOfItsSize() throws IOException {
+    void decodesScaledJpegs() throws IOException {
         BufferedImage photo = new BufferedImage(640, 480, BufferedImage.TYPE_3BYTE_BGR);
         for (int y = 0; y < 480; y++) {
             for (int x = 0; x < 640; x++) {
@@ -83,7 +81,7 @@ class PredictCommandTest {
     }
 
     @Test
-    void aFolderIsGoneThroughInOrderAndAgreesWithTheClassifier() throws IOException {
+    void predictsAFolderLikeTheClassifier() throws IOException {
         Run run = predict("--format=jsonl", "--top=2", photos);
         assertThat(run.code()).as(run.err()).isZero();
         List<Path> files = List.of(photos.resolve("a/deep/two.png"), photos.resolve("b/one.bmp"));
@@ -109,7 +107,7 @@ class PredictCommandTest {
     }
 
     @Test
-    void aSingleImageIsATableOfItsLikeliestClasses() throws IOException {
+    void printsATableOfOneImage() throws IOException {
         Path image = photos.resolve("b/one.bmp");
         Run run = predict(image);
         assertThat(run.code()).as(run.err()).isZero();
@@ -119,7 +117,7 @@ class PredictCommandTest {
     }
 
     @Test
-    void aBadFileIsReportedInItsPlaceAndTheRestGoesOn() throws IOException {
+    void reportsUnreadableFilesInTheirPlace() throws IOException {
         new ImageFolder(photos).add("b/broken.jpg", "no picture".getBytes(StandardCharsets.UTF_8));
         Run run = predict("--format=jsonl", photos, folder.resolve("absent.png"));
         assertThat(run.code()).isEqualTo(ExitCode.DATA);
@@ -131,7 +129,7 @@ class PredictCommandTest {
     }
 
     @Test
-    void csvHasAColumnForEveryFieldAndSurvivesOddNames() throws IOException {
+    void csvHasAColumnForEveryField() throws IOException {
         new ImageFolder(photos).add("c, \"d\"/x.bmp", 4).add("z.png", new byte[0]);
         Path out = folder.resolve("out.csv");
         Run run = predict("--format=csv", "--top=9", "--out", out, photos);
@@ -151,7 +149,7 @@ class PredictCommandTest {
     }
 
     @Test
-    void anUnsureAnswerIsUnknownButSaysWhatItMightBe() {
+    void rejectedPredictionIsUnknown() {
         Run sure = predict("--format=jsonl", "--reject=0", photos);
         Run unsure = predict("--format=jsonl", "--reject=1", photos);
         assertThat(unsure.code()).as(unsure.err()).isZero();
@@ -164,43 +162,21 @@ class PredictCommandTest {
     }
 
     @Test
-    void namesCanComeFromStandardInput() {
+    void readsNamesAndFoldersFromStandardInput() {
         InputStream former = System.in;
-        String names = photos.resolve("b/one.bmp") + "\n\nabsent.png\n" + photos.resolve("a/deep/two.png");
+        String names = photos.resolve("b/one.bmp") + "\n\nabsent.png\n" + photos.resolve("a");
         try {
             System.setIn(new ByteArrayInputStream(names.getBytes(StandardCharsets.UTF_8)));
             Run run = predict("--format=jsonl", "-");
             assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.DATA);
-            assertThat(json(run).stream().map(line -> line.has("error"))).containsExactly(false, true, false);
+            assertThat(json(run).stream().map(line -> line.has("error"))).containsExactlyInAnyOrder(false, true, false);
         } finally {
             System.setIn(former);
         }
     }
 
     @Test
-    void aFolderAmongTheNamesOfStandardInputStandsForItsImages() {
-        InputStream former = System.in;
-        try {
-            System.setIn(new ByteArrayInputStream(photos.resolve("b").toString().getBytes(StandardCharsets.UTF_8)));
-            assertThat(predict("--format=csv", "-").out())
-                    .contains(photos.resolve("b/one.bmp").toString());
-        } finally {
-            System.setIn(former);
-        }
-    }
-
-    @Test
-    void aClassThatIsCalledUnknownIsAnAnswer() {
-        StringWriter shown = new StringWriter();
-        List<Prediction.ClassProbability> top =
-                List.of(new Prediction.ClassProbability("unknown", 0.9), new Prediction.ClassProbability("wood", 0.1));
-        new PredictCommand.PredictionLines.Table(new PrintWriter(shown, true), 0)
-                .predicted("a.png", new PredictCommand.PredictionLines.Row("unknown", 0.9, top, false));
-        assertThat(shown.toString()).contains("unknown 90.0 %").doesNotContain("perhaps");
-    }
-
-    @Test
-    void wrongUsageAndWrongModelsAreOneSentence() throws IOException {
+    void rejectsInvalidOptions() throws IOException {
         assertRefused(ExitCode.USAGE, facts("--top", "1", "0"), predict("--top=0", photos));
         assertRefused(ExitCode.USAGE, facts("0", "1", "1.5"), predict("--reject=1.5", photos));
         assertRefused(ExitCode.USAGE, facts("NaN"), predict("--reject=NaN", photos));
@@ -208,11 +184,6 @@ class PredictCommandTest {
         assertRefused(ExitCode.USAGE, facts(model), predict("--out", model, photos));
         assertRefused(
                 ExitCode.DATA, facts(folder.resolve("empty")), predict(Files.createDirectory(folder.resolve("empty"))));
-        byte[] bytes = Files.readAllBytes(model);
-        Files.write(model, Arrays.copyOf(bytes, bytes.length - 9));
-        assertRefused(ExitCode.MODEL, facts(model), predict(photos));
-        Files.delete(model);
-        assertRefused(ExitCode.MODEL, facts(model), predict(photos));
     }
 
     private static void assertRefused(int code, Facts words, Run run) {

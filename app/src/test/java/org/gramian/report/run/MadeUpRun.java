@@ -20,9 +20,9 @@ import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Setting;
 import org.gramian.evaluate.Temperature;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.GalleryBuilder;
-import org.gramian.gallery.Item;
-import org.gramian.gallery.Part;
+import org.gramian.gallery.Gallery.GalleryBuilder;
+import org.gramian.gallery.Gallery.Item;
+import org.gramian.gallery.Gallery.Subset;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.inspect.DegenerateChannels;
@@ -64,19 +64,19 @@ record MadeUpRun(Path folder, List<String> classes, int images) {
         evaluation(seed, "holdout", folder);
         history(folder);
         Files.writeString(folder.resolve("config.yaml"), """
-                # Configuration of a training run: gramian train DIR --config THIS-FILE
-                data:
-                  protocol: holdout:0.2                  # chosen: the usual one
-                network:
-                  weights: "a # b.safetensors"           # --weights
-                seed: 0                                  # default
-                chosen:
-                  [data.protocol, seed]
-                """);
+            # Configuration of a training run: gramian train DIR --config THIS-FILE
+            data:
+              protocol: holdout:0.2                  # chosen: the usual one
+            network:
+              weights: "a # b.safetensors"           # --weights
+            seed: 0                                  # default
+            chosen:
+              [data.protocol, seed]
+            """);
         Files.writeString(folder.resolve("audit.json"), """
-                {"images": 300, "classes": [{}, {}, {}, {}], "unreadable": [{}], "duplicates": [],
-                 "findings": [{"severity": "WARN", "sentence": "1 picture cannot be read <b>", "advice": "look at it"}]}
-                """);
+            {"images": 300, "classes": [{}, {}, {}, {}], "unreadable": [{}], "duplicates": [],
+             "findings": [{"severity": "WARN", "sentence": "1 picture cannot be read <b>", "advice": "look at it"}]}
+            """);
         model();
         gallery();
         matrices().write(folder.resolve(SpdInspection.FILE));
@@ -107,11 +107,11 @@ record MadeUpRun(Path folder, List<String> classes, int images) {
 
     static void history(Path place) throws IOException {
         Files.writeString(place.resolve("history.csv"), """
-                stage,epoch,rate,loss,accuracy,judged_error,judged_loss,best,orthogonality
-                1,1,1.0,1.4,0.3,0.6,1.5,true,1.0E-6
-                1,2,1.0,0.9,0.6,0.4,1.1,true,2.0E-6
-                2,1,0.1,0.7,0.7,0.35,0.9,true,3.0E-6
-                """);
+            stage,epoch,rate,loss,accuracy,judged_error,judged_loss,best,orthogonality
+            1,1,1.0,1.4,0.3,0.6,1.5,true,1.0E-6
+            1,2,1.0,0.9,0.6,0.4,1.1,true,2.0E-6
+            2,1,0.1,0.7,0.7,0.35,0.9,true,3.0E-6
+            """);
     }
 
     private void model() throws IOException {
@@ -152,7 +152,7 @@ record MadeUpRun(Path folder, List<String> classes, int images) {
             for (int k = 0; k < vector.length; k++) {
                 vector[k] = (float) (random.nextGaussian() + (k == i % classes.size() ? 4 : 0));
             }
-            builder.add(new Item(name(i), i % classes.size(), Part.TEST), jpeg(i), new float[][] {vector});
+            builder.add(new Item(name(i), i % classes.size(), Subset.TEST), jpeg(i), new float[][] {vector});
         }
         builder.build().write(folder.resolve(Gallery.FILE));
     }

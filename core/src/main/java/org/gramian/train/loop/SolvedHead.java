@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearModel;
 import org.gramian.linear.LinearSolver;
-import org.gramian.linear.UnsolvableException;
+import org.gramian.linear.LinearSolver.UnsolvableException;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.tensor.DType;

@@ -17,7 +17,7 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearModel;
 import org.gramian.linear.LinearSolver;
-import org.gramian.linear.SolverListener;
+import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.linear.Svm;
 import org.gramian.model.Model;
 import org.gramian.tensor.DType;

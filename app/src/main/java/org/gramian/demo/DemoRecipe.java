@@ -1,8 +1,14 @@
 package org.gramian.demo;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.run.config.Settings;
@@ -20,6 +26,8 @@ import org.gramian.train.recipe.Schedule;
  * @param backbone of both: one that needs no weights or has weights in this program
  */
 public record DemoRecipe(TextureSet textures, String pooling, int epochs, String backbone) {
+    private static final String MARK = "demo.txt";
+
     /** Default backbone. */
     public static final String BACKBONE = "filters";
 
@@ -78,5 +86,50 @@ public record DemoRecipe(TextureSet textures, String pooling, int epochs, String
                 .with("stage1.epochs", epochs)
                 .with("stage1.schedule", new Schedule.Cosine())
                 .with("seed", textures.seed());
+    }
+
+    /**
+     * Opens a new or empty folder, or that of the same demo to resume it; {@value #MARK} identifies the demo. A folder with other
+     * content is never changed.
+     *
+     * @throws IllegalArgumentException if the folder has other content
+     */
+    public void open(Path folder) throws IOException {
+        String wanted =
+                "gramian demo, version 1%nseed %d%nimages %d of each class, %d x %d%npooling %s on %s, %d epochs%n"
+                        .formatted(
+                                textures.seed(),
+                                textures.images(),
+                                textures.side(),
+                                textures.side(),
+                                pooling,
+                                backbone,
+                                epochs);
+        Path mark = folder.resolve(MARK);
+        if (Files.isRegularFile(mark)) {
+            String found = Files.readString(mark, StandardCharsets.UTF_8);
+            if (!found.equals(wanted)) {
+                throw new IllegalArgumentException(
+                        "%s: expected a new folder or the same demo, found another demo:%n%s%s"
+                                .formatted(folder, found.indent(2), "choose another folder with --out"));
+            }
+        } else if (Files.exists(folder)) {
+            requireEmpty(folder);
+        }
+        Files.createDirectories(folder);
+        AtomicTextFile.write(mark, text -> text.write(wanted));
+    }
+
+    private static void requireEmpty(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            throw new IllegalArgumentException(
+                    folder + ": expected a new folder or a demo, found a file; choose another folder with --out");
+        }
+        try (Stream<Path> content = Files.list(folder)) {
+            if (content.findAny().isPresent()) {
+                throw new IllegalArgumentException(folder + ": expected a new folder or a demo, found other files;"
+                        + " nothing was changed; choose another folder with --out");
+            }
+        }
     }
 }

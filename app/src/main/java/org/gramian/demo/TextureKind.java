@@ -6,6 +6,7 @@ import static org.gramian.demo.TexturePattern.wave;
 
 import java.util.Locale;
 import java.util.SplittableRandom;
+import org.gramian.demo.TexturePattern.ValueNoise;
 
 /** Classes of the demo images, each with a procedural pattern of random proportions. */
 public enum TextureKind {

@@ -10,8 +10,7 @@
  * new TextureSet(80, 144, 7).write(Path.of("textures"), done -> {}, () -> false);
  * }</pre>
  *
- * <p>A {@link org.gramian.demo.DemoRecipe} holds the training options, a {@link org.gramian.demo.DemoFolder} the files; the
- * command is in {@code cli}.
+ * <p>A {@link org.gramian.demo.DemoRecipe} holds the training options; the command is in {@code cli}.
  *
  * <p>Each image has its own random generator, derived from the seed, the class and the number of the image: an image does not
  * depend on which others are drawn, or in which order. No fonts, display or network are needed.

@@ -5,7 +5,6 @@ import org.gramian.run.config.Settings.Setting;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -13,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
-import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.gramian.autodiff.ParameterSpec;
@@ -34,7 +32,7 @@ import org.gramian.table.TableRun.Entry;
  * @param baseline title of the row that the others are tested against
  * @param columns the datasets
  * @param lines the rows, with a cell for every column
- * @param common settings by key that all rows have on all datasets
+ * @param common settings by key that all runs share
  * @param remarks notes on rows
  */
 public record ResultTable(
@@ -46,9 +44,8 @@ public record ResultTable(
      * @param title its title
      * @param fingerprint of images, labels and folds, shared by all its results; empty if no row could be planned
      * @param folds number of folds
-     * @param settings by key that all rows have on it, but not on all datasets
      */
-    public record Column(String name, String title, String fingerprint, int folds, Map<String, String> settings) {}
+    public record Column(String name, String title, String fingerprint, int folds) {}
 
     /**
      * A row.
@@ -68,7 +65,7 @@ public record ResultTable(
      * @param size size of the head, if it could be planned
      * @param secondsPerEpoch time per epoch of stage 1, if measured
      * @param published accuracy in the paper, with VGG-16
-     * @param own settings by key in which it differs from other rows on this dataset
+     * @param own settings by key that not all runs share
      */
     public record Cell(
             Optional<Numbers> numbers,
@@ -107,9 +104,10 @@ public record ResultTable(
     /** @param entries row by row, each row on all datasets in their order */
     static ResultTable of(TableRun.Plan plan, List<TableRun.Data> data, List<Entry> entries) throws IOException {
         String baseline = plan.baseline().orElseGet(() -> baseline(plan, entries));
-        Map<Entry, Map<String, String>> settings = new LinkedHashMap<>();
-        entries.forEach(entry -> entry.work().ifPresent(work -> settings.put(entry, texts(work.plan()))));
-        Map<String, String> common = shared(settings, _ -> true);
+        List<Map<String, String>> settings = entries.stream()
+                .map(entry -> entry.work().map(work -> texts(work.plan())).orElse(Map.of()))
+                .toList();
+        Map<String, String> common = shared(settings);
         List<Column> columns = new ArrayList<>();
         for (TableRun.Data one : data) {
             Optional<RunPlan> planned = entries.stream()
@@ -121,8 +119,7 @@ public record ResultTable(
                     one.name(),
                     one.paper().map(PaperData::title).orElse(one.name()),
                     planned.map(some -> some.fingerprint().hex()).orElse(""),
-                    planned.map(some -> some.folds().size()).orElse(0),
-                    less(shared(settings, entry -> entry.data().equals(one)), common)));
+                    planned.map(some -> some.folds().size()).orElse(0)));
         }
         List<Line> lines = new ArrayList<>();
         String title = baseline;
@@ -130,7 +127,8 @@ public record ResultTable(
             List<Cell> cells = new ArrayList<>();
             for (int i = 0; i < data.size(); i++) {
                 Entry entry = entries.get(from + i);
-                Map<String, String> all = settings.getOrDefault(entry, Map.of());
+                Map<String, String> own = new LinkedHashMap<>(settings.get(from + i));
+                own.keySet().removeAll(common.keySet());
                 cells.add(new Cell(
                         numbers(entry, baseline, entries),
                         entry.folds().size(),
@@ -138,7 +136,7 @@ public record ResultTable(
                         Size.of(entry),
                         EpochTimes.open(entry.folder()).perEpoch(),
                         entry.data().paper().flatMap(paper -> paper.figure(entry.row())),
-                        less(less(all, common), columns.get(i).settings())));
+                        own));
             }
             Entry first = entries.get(from);
             title = first.row().name().equals(baseline) ? first.title() : title;
@@ -226,29 +224,12 @@ public record ResultTable(
         return texts;
     }
 
-    private static Map<String, String> shared(Map<Entry, Map<String, String>> settings, Predicate<Entry> which) {
-        List<Map<String, String>> some = settings.entrySet().stream()
-                .filter(one -> which.test(one.getKey()))
-                .map(Map.Entry::getValue)
-                .toList();
-        return some.isEmpty()
-                ? Map.of()
-                : filtered(
-                        some.getFirst(), (key, text) -> some.stream().allMatch(other -> text.equals(other.get(key))));
-    }
-
-    private static Map<String, String> less(Map<String, String> texts, Map<String, String> others) {
-        return filtered(texts, (key, _) -> !others.containsKey(key));
-    }
-
-    private static Map<String, String> filtered(Map<String, String> texts, BiPredicate<String, String> wanted) {
-        Map<String, String> some = new LinkedHashMap<>();
-        texts.forEach((key, text) -> {
-            if (wanted.test(key, text)) {
-                some.put(key, text);
-            }
-        });
-        return Collections.unmodifiableMap(some);
+    private static Map<String, String> shared(List<Map<String, String>> settings) {
+        List<Map<String, String>> planned =
+                settings.stream().filter(one -> !one.isEmpty()).toList();
+        Map<String, String> same = new LinkedHashMap<>(planned.isEmpty() ? Map.of() : planned.getFirst());
+        planned.forEach(other -> same.entrySet().retainAll(other.entrySet()));
+        return same;
     }
 
     /** Returns the notes that are needed to read the numbers, each once for all rows that it applies to. */

@@ -233,7 +233,6 @@ public record TableReport(ResultTable table, String command, String machine, Fun
     private List<String> configuration() {
         List<String> lines = new ArrayList<>();
         add(lines, "all trained rows", table.common());
-        table.columns().forEach(column -> add(lines, column.name(), column.settings()));
         boolean alone = table.columns().size() == 1;
         for (Line line : table.lines()) {
             for (int i = 0; i < table.columns().size(); i++) {

@@ -54,7 +54,7 @@ class TableReportTest {
     private static TableReport report() {
         FoldSummary none = new FoldSummary(Map.of(Metric.ACCURACY, spread(0.5)));
         Comparison better = new Comparison(none, none, new PairedTest(600, 120, 70, 210), 0);
-        ResultTable.Column column = new ResultTable.Column("fmd", NASTY, "ab".repeat(32), 3, Map.of());
+        ResultTable.Column column = new ResultTable.Column("fmd", NASTY, "ab".repeat(32), 3);
         List<Line> lines = List.of(
                 new Line("average", "average", List.of(finished(0.701, false, Optional.empty()))),
                 new Line("nasty", NASTY, List.of(finished(0.753, true, Optional.of(better)))),

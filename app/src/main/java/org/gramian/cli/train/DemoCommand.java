@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
@@ -19,13 +18,11 @@ import org.gramian.cli.common.Interruption;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
-import org.gramian.demo.DemoFolder;
 import org.gramian.demo.DemoRecipe;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Interval;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.report.run.RunReport;
 import org.gramian.run.FoldResult;
@@ -51,8 +48,10 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         header = "Train and compare two models on synthetic textures; needs no data.",
         description = {
-            "Needs no images, no weights and no internet. Draws synthetic images of ten textures, trains average pooling",
-            "and the paper's second-order pooling on the same split, by default with a fixed filter bank, compares both",
+            "Needs no images, no weights and no internet. Draws synthetic images of ten textures, trains average"
+                    + " pooling",
+            "and the paper's second-order pooling on the same split, by default with a fixed filter bank, compares"
+                    + " both",
             "on the test set, and writes an HTML report. The same command resumes an interrupted demo."
         })
 public final class DemoCommand implements Callable<Integer> {
@@ -104,72 +103,69 @@ public final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         DemoRecipe wanted = (backbone == null ? recipe : recipe.with(backbone)).seeded(seed);
-        requireWeights(wanted.backbone());
-        DemoFolder folder = DemoFolder.open(out, wanted);
+        if (Backbone.of(wanted.backbone()).about().weights().needed()) {
+            WeightStore.ofProcess().provenance(WeightName.parse(wanted.backbone())); // fails before images are drawn
+        }
+        wanted.open(out);
         Device device = torch.prepare();
         Cancellation breaks = Cancellation.onRequest();
-        List<RunResult> results;
+        List<FoldResult> results;
         try (TrainDisplay display = new TrainDisplay(console);
                 Interruption interruption = new Interruption(breaks, console::warn)) {
-            draw(wanted, folder, breaks);
+            draw(wanted, breaks);
             interruption.keeps(Checkpointing.DEFAULT_INTERVAL);
-            results = train(new Stage(wanted, folder, device, breaks), display);
+            results = train(
+                    wanted, TrainingContext.of(device).withListener(display).withCancellation(breaks), display);
         } catch (InterruptedTrainingException stopped) {
-            console.warn("interrupted; resume with: " + typed());
+            Object[] typed =
+                    spec.root().commandLine().getParseResult().originalArgs().toArray();
+            console.warn("interrupted; resume with: " + CommandHint.of(typed));
             return ExitCode.INTERRUPTED;
         }
-        DemoSummary summary = new DemoSummary(wanted, folder, results);
-        console.out().print(summary.text());
-        console.out().flush();
-        console.out().print(summary.report());
-        console.out().print(summary.next(serve));
-        console.out().flush();
-        return serve ? served(summary.model()) : ExitCode.DONE;
+        List<Path> runs = wanted.entries().stream()
+                .map(entry -> out.resolve(entry.name()))
+                .toList();
+        Path page = out.resolve(RunReport.FILE);
+        RunReport.write(runs, page, Version.number());
+        summarize(wanted, results, page);
+        return serve
+                ? Main.commandLine()
+                        .setOut(spec.commandLine().getOut())
+                        .setErr(spec.commandLine().getErr())
+                        .execute("serve", results.getLast().model().toString())
+                : ExitCode.DONE;
     }
 
-    /** Fails before images are drawn if the backbone is unknown or its weights are missing. */
-    private static void requireWeights(String name) throws IOException {
-        if (Backbone.of(name).about().weights().needed()) {
-            WeightStore.ofProcess().provenance(WeightName.parse(name));
-        }
+    private Path images() {
+        return out.resolve("textures");
     }
 
-    /** Inputs of the training. */
-    private record Stage(DemoRecipe recipe, DemoFolder folder, Device device, Cancellation breaks) {}
-
-    private String typed() {
-        return CommandHint.of(
-                spec.root().commandLine().getParseResult().originalArgs().toArray());
-    }
-
-    private void draw(DemoRecipe wanted, DemoFolder folder, Cancellation breaks) throws IOException {
+    private void draw(DemoRecipe wanted, Cancellation breaks) throws IOException {
         int all = wanted.textures().size();
-        console.say("%d synthetic images in %s".formatted(all, folder.images()));
+        console.say("%d synthetic images in %s".formatted(all, images()));
         try (Progress progress = console.progress("drawing images", all)) {
-            boolean complete = wanted.textures()
-                    .write(folder.images(), progress, () -> breaks.reason().isPresent());
-            if (!complete) {
+            if (!wanted.textures()
+                    .write(images(), progress, () -> breaks.reason().isPresent())) {
                 throw new InterruptedTrainingException(Cancellation.Reason.CANCELLED);
             }
         }
     }
 
-    private List<RunResult> train(Stage stage, TrainDisplay display) throws IOException, InterruptedException {
-        Dataset dataset = Layouts.open(stage.folder.images());
-        TrainingRun trainer = TrainingRun.of(dataset)
+    private List<FoldResult> train(DemoRecipe wanted, TrainingContext context, TrainDisplay display)
+            throws IOException, InterruptedException {
+        TrainingRun trainer = TrainingRun.of(Layouts.open(images()))
                 .with(WeightStore.ofProcess(), Optional.empty())
-                .with(TrainingContext.of(stage.device).withListener(display).withCancellation(stage.breaks));
-        List<DemoRecipe.Entry> entries = stage.recipe.entries();
+                .with(context);
         AuditReport audit =
-                trainer.with(stage.recipe.settings(entries.getFirst())).audit();
-        List<RunResult> results = new ArrayList<>();
-        for (DemoRecipe.Entry entry : entries) {
-            TrainingRun one = trainer.with(stage.recipe.settings(entry));
+                trainer.with(wanted.settings(wanted.entries().getFirst())).audit();
+        List<FoldResult> results = new ArrayList<>();
+        for (DemoRecipe.Entry entry : wanted.entries()) {
+            TrainingRun one = trainer.with(wanted.settings(entry));
             RunPlan plan = one.plan(audit);
             console.say(entry.name() + ": " + entry.meaning());
             display.row(entry.name() + ", ");
-            RunFolder run = new RunFolder(stage.folder.run(entry));
-            run.begin(stage.folder.images());
+            RunFolder run = new RunFolder(out.resolve(entry.name()));
+            run.begin(images());
             RunResult result = one.train(plan, audit, run.path());
             result.early().ifPresent(reason -> {
                 throw new InterruptedTrainingException(reason);
@@ -177,94 +173,52 @@ public final class DemoCommand implements Callable<Integer> {
             TrainSummary summary = new TrainSummary(result, plan.folds().size(), run);
             summary.write();
             summary.report(console::say);
-            results.add(result);
+            results.add(result.folds().getFirst());
         }
         return results;
     }
 
-    /** Runs {@code gramian serve}. */
-    private int served(Path model) {
-        return Main.commandLine()
-                .setOut(spec.commandLine().getOut())
-                .setErr(spec.commandLine().getErr())
-                .execute("serve", model.toString());
+    /** Prints both accuracies, the significance of their difference, the report and the next commands. */
+    private void summarize(DemoRecipe wanted, List<FoldResult> results, Path page) {
+        Evaluation average = results.getFirst().evaluation();
+        Evaluation secondOrder = results.getLast().evaluation();
+        PairedTest test = PairedTest.of(secondOrder, average);
+        Columns rows = new Columns();
+        for (int i = 0; i < results.size(); i++) {
+            rows.row(
+                    wanted.entries().get(i).name(),
+                    results.get(i).evaluation().accuracy().text() + " %");
+        }
+        StringBuilder accuracies = new StringBuilder();
+        rows.appendTo(accuracies);
+        Path model = results.getLast().model();
+        Path image = images().resolve(secondOrder.predictions().getFirst().name());
+        List<String> lines = new ArrayList<>();
+        lines.add("");
+        lines.add("Test accuracy on " + average.predictions().size() + " images (95 % CI):");
+        lines.add(accuracies.toString());
+        lines.add("second-order minus average: " + test.text());
+        lines.add(verdict(test));
+        lines.add("");
+        lines.add("Report: open " + page + " in a browser (" + page.toUri() + ")");
+        lines.add("Try next:");
+        lines.add("  " + CommandHint.of("predict", model, image));
+        lines.add("  " + CommandHint.of("explain", model, image, out.resolve("explained.png")));
+        if (!serve) {
+            lines.add("  " + CommandHint.of("serve", model) + "   and drop images on its web page");
+        }
+        lines.add("  " + CommandHint.of("train", "DIR") + "   with one subfolder of images per class in DIR");
+        lines.forEach(console.out()::println);
+        console.out().flush();
     }
 
-    /**
-     * Summary of the demo: both accuracies, the significance of their difference, and the next commands.
-     *
-     * @param recipe trained entries
-     * @param folder folder of the demo
-     * @param results of its entries, in their order
-     */
-    private record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results) {
-        private static final String LINE = System.lineSeparator();
-
-        String text() {
-            Evaluation average = evaluation(0);
-            Evaluation secondOrder = evaluation(1);
-            Columns rows = new Columns();
-            for (int i = 0; i < results.size(); i++) {
-                rows.row(
-                        recipe.entries().get(i).name(), evaluation(i).accuracy().text() + " %");
-            }
-            StringBuilder text = new StringBuilder(LINE);
-            text.append("Test accuracy on ")
-                    .append(average.predictions().size())
-                    .append(" images (95 % CI):")
-                    .append(LINE);
-            rows.appendTo(text);
-            PairedTest test = PairedTest.of(secondOrder, average);
-            return text.append(LINE)
-                    .append("second-order minus average: ")
-                    .append(test.text())
-                    .append(LINE)
-                    .append(verdict(test))
-                    .append(LINE)
-                    .toString();
+    private static String verdict(PairedTest test) {
+        Interval difference = test.differenceInterval();
+        if (difference.low() > 0) {
+            return "Significant: second-order pooling is better on these textures.";
         }
-
-        private static String verdict(PairedTest test) {
-            Interval difference = test.differenceInterval();
-            if (difference.low() > 0) {
-                return "Significant: second-order pooling is better on these textures.";
-            }
-            return difference.high() < 0
-                    ? "Significant: average pooling is better on these textures."
-                    : "Not significant: the confidence interval of the difference contains 0.";
-        }
-
-        private Evaluation evaluation(int index) {
-            return fold(index).evaluation();
-        }
-
-        private FoldResult fold(int index) {
-            return results.get(index).folds().getFirst();
-        }
-
-        /** Returns the model of the second entry. */
-        Path model() {
-            return fold(1).model();
-        }
-
-        /** Returns the next commands. */
-        String next(boolean served) {
-            Path image = folder.images()
-                    .resolve(evaluation(1).predictions().getFirst().name());
-            List<String> lines = new ArrayList<>(List.of("Try next:", CommandHint.of("predict", model(), image)));
-            lines.add(CommandHint.of("explain", model(), image, folder.path().resolve("explained.png")));
-            if (!served) {
-                lines.add(CommandHint.of("serve", model()) + "   and drop images on its web page");
-            }
-            lines.add(CommandHint.of("train", "DIR") + "   with one subfolder of images per class in DIR");
-            return lines.stream().collect(Collectors.joining(LINE + "  ", "", LINE));
-        }
-
-        /** Writes the report of both runs side by side, and returns how to open it. */
-        String report() throws IOException {
-            Path page = folder.path().resolve(RunReport.FILE);
-            RunReport.write(recipe.entries().stream().map(folder::run).toList(), page, Version.number());
-            return LINE + "Report: open " + page + " in a browser (" + page.toUri() + ")" + LINE;
-        }
+        return difference.high() < 0
+                ? "Significant: average pooling is better on these textures."
+                : "Not significant: the confidence interval of the difference contains 0.";
     }
 }

@@ -45,12 +45,6 @@ import org.gramian.train.loop.TrainingContext;
  * it.
  */
 final class TableTraining implements TableRun.Listener {
-    /** Columns of the terminal that a table takes, as far as its numbers allow. */
-    private static final int WIDTH = 120;
-
-    private static final int SHORTEST_TITLE = 20;
-    private static final int GAP = 2;
-
     private final Console console;
     private final TableOptions options;
     private final TrainOptions training;
@@ -277,29 +271,9 @@ final class TableTraining implements TableRun.Listener {
         text.append(QuotedText.visible(line)).append(System.lineSeparator());
     }
 
-    /** Appends rows, with the first column shortened so that all fit on a line. */
     private static void append(StringBuilder text, List<List<String>> rows) {
-        int numbers = 0;
-        for (int i = 1; i < rows.getFirst().size(); i++) {
-            int column = i;
-            numbers += GAP
-                    + rows.stream()
-                            .mapToInt(row -> row.get(column).length())
-                            .max()
-                            .orElse(0);
-        }
-        int longest = Math.max(SHORTEST_TITLE, WIDTH - numbers);
         Columns columns = new Columns();
-        for (List<String> row : rows) {
-            List<String> cells = new ArrayList<>(row);
-            String title = row.getFirst();
-            cells.set(
-                    0,
-                    title.length() <= longest
-                            ? title
-                            : title.substring(0, longest - 1).strip() + "…");
-            columns.row(cells);
-        }
+        rows.forEach(columns::row);
         columns.appendTo(text);
     }
 

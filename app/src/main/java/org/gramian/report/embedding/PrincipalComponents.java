@@ -1,5 +1,8 @@
 package org.gramian.report.embedding;
 
+import java.util.List;
+import java.util.stream.IntStream;
+
 /**
  * Projection to the first two principal components.
  *
@@ -7,37 +10,63 @@ package org.gramian.report.embedding;
  * holds the centred inner products, and its leading eigenvectors times the roots of their eigenvalues are the coordinates
  * (classical scaling, Torgerson 1952; equal to PCA for Euclidean distances). The eigenvectors come from subspace iteration; the
  * coordinate largest in magnitude is made positive, so that the result is deterministic.
+ *
+ * @param points {@code [n, 2]}
+ * @param explained explained variance ratio of both axes
  */
-public final class PrincipalComponents {
-    private static final int MOST_ROUNDS = 300;
+@SuppressWarnings("ArrayRecordComponent") // neither compared nor changed
+public record PrincipalComponents(double[][] points, double[] explained) {
+    private static final int MAX_ROUNDS = 300;
     private static final double TOLERANCE = 1e-10;
 
-    private final double[][] points;
-    private final double[] explained;
-
-    private PrincipalComponents(double[][] points, double[] explained) {
-        this.points = points;
-        this.explained = explained;
+    /**
+     * Returns the squared Euclidean distances {@code ‖x_i - x_j‖²} between all pairs of vectors, {@code [n, n]}.
+     *
+     * @throws IllegalArgumentException if lengths differ or a number is not finite
+     */
+    public static double[][] squaredDistances(List<float[]> vectors) {
+        for (float[] vector : vectors) {
+            if (vector.length != vectors.getFirst().length) {
+                throw new IllegalArgumentException(
+                        "expected vectors of one length, found " + vectors.getFirst().length + " and " + vector.length);
+            }
+            for (float value : vector) {
+                if (!Float.isFinite(value)) {
+                    throw new IllegalArgumentException("expected finite vectors, found " + value);
+                }
+            }
+        }
+        double[][] squares = new double[vectors.size()][vectors.size()];
+        IntStream.range(0, squares.length).parallel().forEach(i -> {
+            for (int j = 0; j < squares.length; j++) {
+                // (i, j) and (j, i) sum the same terms in the same order, so the table is symmetric to the bit.
+                squares[i][j] = square(vectors.get(Math.min(i, j)), vectors.get(Math.max(i, j)));
+            }
+        });
+        return squares;
     }
 
-    /** Returns the points, {@code [n, 2]}. */
-    public double[][] points() {
-        return points;
+    private static double square(float[] a, float[] b) {
+        double sum = 0;
+        for (int k = 0; k < a.length; k++) {
+            double difference = (double) a[k] - b[k];
+            sum += difference * difference;
+        }
+        return sum;
     }
 
-    /** Returns the explained variance ratio of both axes. */
-    public double[] explained() {
-        return explained.clone();
-    }
-
-    /** Projects at least one vector. */
-    public static PrincipalComponents of(PairwiseDistances distances) {
-        double[][] products = centred(distances.squares());
+    /**
+     * Projects at least one vector.
+     *
+     * @param squares squared distances between the vectors, {@code [n, n]}
+     */
+    public static PrincipalComponents of(double[][] squares) {
+        double[][] products = centred(squares);
         int n = products.length;
         double[][] basis = {start(n, 1), start(n, 2)};
         orthonormalize(basis);
         double before = 0;
-        for (int round = 0; round < MOST_ROUNDS; round++) {
+        for (int round = 0; round < MAX_ROUNDS; round++) {
             basis = new double[][] {times(products, basis[0]), times(products, basis[1])};
             double size = orthonormalize(basis);
             if (Math.abs(size - before) <= TOLERANCE * Math.abs(size)) {

@@ -43,13 +43,15 @@ public record Tsne(double perplexity, int iterations, long seed) {
 
     /**
      * Returns the embedding {@code [n, 2]}, starting from a plane {@code [n, 2]}. Fewer than 4 points are returned unchanged.
+     *
+     * @param squares squared distances between the vectors, {@code [n, n]}
      */
-    public double[][] embed(PairwiseDistances distances, double[][] plane) {
-        int n = distances.size();
+    public double[][] embed(double[][] squares, double[][] plane) {
+        int n = squares.length;
         if (n < 4) {
             return plane;
         }
-        double[][] affinities = affinities(distances, perplexity(n));
+        double[][] affinities = affinities(squares, perplexity(n));
         double[][] points = initial(plane);
         Descent descent = new Descent(n, Math.max(50, n / EXAGGERATION / 4)); // Belkina et al. 2019
         for (int iteration = 0; iteration < iterations; iteration++) {
@@ -65,10 +67,10 @@ public record Tsne(double perplexity, int iterations, long seed) {
      * exp(-β_i d²_ij)}, where {@code β_i} is chosen such that the entropy of {@code p_·|i} is the logarithm of the perplexity
      * (equations 1 and 10).
      */
-    static double[][] affinities(PairwiseDistances distances, double perplexity) {
-        int n = distances.size();
+    static double[][] affinities(double[][] squares, double perplexity) {
+        int n = squares.length;
         double[][] conditional = new double[n][];
-        Arrays.parallelSetAll(conditional, i -> conditional(distances.squares()[i], i, perplexity));
+        Arrays.parallelSetAll(conditional, i -> conditional(squares[i], i, perplexity));
         double[][] joint = new double[n][n];
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < n; j++) {
@@ -195,29 +197,13 @@ public record Tsne(double perplexity, int iterations, long seed) {
     }
 
     /** Returns {@code sum_{i≠j} 1 / (1 + ‖y_i - y_j‖²)}. */
-    private static double kernelSum(double[][] points) {
+    static double kernelSum(double[][] points) {
         double sum = 0;
         for (int i = 0; i < points.length; i++) {
             for (int j = i + 1; j < points.length; j++) {
                 double dx = points[i][0] - points[j][0];
                 double dy = points[i][1] - points[j][1];
                 sum += 2 / (1 + dx * dx + dy * dy);
-            }
-        }
-        return sum;
-    }
-
-    /** Returns {@code C}. */
-    static double divergence(double[][] affinities, double[][] points) {
-        double total = kernelSum(points);
-        double sum = 0;
-        for (int i = 0; i < points.length; i++) {
-            for (int j = 0; j < points.length; j++) {
-                if (i != j && affinities[i][j] > 0) {
-                    double dx = points[i][0] - points[j][0];
-                    double dy = points[i][1] - points[j][1];
-                    sum += affinities[i][j] * Math.log(affinities[i][j] * total * (1 + dx * dx + dy * dy));
-                }
             }
         }
         return sum;

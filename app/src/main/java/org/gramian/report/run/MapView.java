@@ -12,7 +12,6 @@ import org.gramian.gallery.Gallery.Item;
 import org.gramian.gallery.Gallery.Subset;
 import org.gramian.report.Chart;
 import org.gramian.report.Figures;
-import org.gramian.report.embedding.PairwiseDistances;
 import org.gramian.report.embedding.PrincipalComponents;
 import org.gramian.report.embedding.Tsne;
 import org.gramian.report.run.PredictionSet.TestPrediction;
@@ -134,10 +133,10 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
             return Optional.empty();
         }
         List<Integer> chosen = EvenSample.of(test, MAX_POINTS); // every class keeps its share
-        PairwiseDistances distances =
-                PairwiseDistances.of(chosen.stream().map(gallery::vector).toList());
-        PrincipalComponents plane = PrincipalComponents.of(distances);
-        double[][] map = Tsne.DEFAULT.embed(distances, plane.points());
+        double[][] squares = PrincipalComponents.squaredDistances(
+                chosen.stream().map(gallery::vector).toList());
+        PrincipalComponents plane = PrincipalComponents.of(squares);
+        double[][] map = Tsne.DEFAULT.embed(squares, plane.points());
         List<Subject> subjects = subjects(gallery, chosen, predictions, sheet);
         String kept = Figures.percent(plane.explained()[0] + plane.explained()[1]);
         return Optional.of(new MapView(

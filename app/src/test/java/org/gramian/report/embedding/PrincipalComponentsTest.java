@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class PrincipalComponentsTest {
     @Test
-    void pointsOfAPlaneKeepTheirDistances() {
+    void planarPointsKeepDistances() {
         SplittableRandom random = new SplittableRandom(3);
         List<float[]> vectors = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
@@ -18,13 +18,13 @@ class PrincipalComponentsTest {
             float b = (float) (2 * random.nextGaussian());
             vectors.add(new float[] {a + b, a - b, 3 * a, 1});
         }
-        PairwiseDistances distances = PairwiseDistances.of(vectors);
-        PrincipalComponents plane = PrincipalComponents.of(distances);
+        double[][] squares = PrincipalComponents.squaredDistances(vectors);
+        PrincipalComponents plane = PrincipalComponents.of(squares);
         for (int i = 0; i < 40; i++) {
             for (int j = 0; j < 40; j++) {
                 double dx = plane.points()[i][0] - plane.points()[j][0];
                 double dy = plane.points()[i][1] - plane.points()[j][1];
-                assertThat(dx * dx + dy * dy).isCloseTo(distances.squares()[i][j], within(1e-5));
+                assertThat(dx * dx + dy * dy).isCloseTo(squares[i][j], within(1e-5));
             }
         }
         assertThat(plane.explained()[0] + plane.explained()[1]).isCloseTo(1, within(1e-6));
@@ -32,7 +32,7 @@ class PrincipalComponentsTest {
     }
 
     @Test
-    void theAxesAreUncorrelatedAndKeepTheVarianceTheySay() {
+    void axesAreUncorrelatedWithExplainedVariance() {
         SplittableRandom random = new SplittableRandom(4);
         double[] scales = {5, 3, 1, 0.5, 0.1};
         List<float[]> vectors = new ArrayList<>();
@@ -43,7 +43,7 @@ class PrincipalComponentsTest {
             }
             vectors.add(vector);
         }
-        PrincipalComponents plane = PrincipalComponents.of(PairwiseDistances.of(vectors));
+        PrincipalComponents plane = PrincipalComponents.of(PrincipalComponents.squaredDistances(vectors));
         double xx = 0;
         double xy = 0;
         double yy = 0;

@@ -26,16 +26,16 @@ class TsneTest {
     }
 
     private static double[][] map(List<float[]> vectors, Tsne way) {
-        PairwiseDistances distances = PairwiseDistances.of(vectors);
-        return way.embed(distances, PrincipalComponents.of(distances).points());
+        double[][] squares = PrincipalComponents.squaredDistances(vectors);
+        return way.embed(squares, PrincipalComponents.of(squares).points());
     }
 
     @Test
-    void conditionalProbabilitiesHaveThePerplexity() {
-        PairwiseDistances distances = PairwiseDistances.of(groups(3, 20, 10));
+    void conditionalProbabilitiesHavePerplexity() {
+        double[][] squares = PrincipalComponents.squaredDistances(groups(3, 20, 10));
         for (double perplexity : new double[] {2, 5, 15.5}) {
-            for (int i = 0; i < distances.size(); i++) {
-                double[] row = Tsne.conditional(distances.squares()[i], i, perplexity);
+            for (int i = 0; i < squares.length; i++) {
+                double[] row = Tsne.conditional(squares[i], i, perplexity);
                 double entropy = Arrays.stream(row)
                         .filter(p -> p > 0)
                         .map(p -> -p * Math.log(p))
@@ -48,7 +48,7 @@ class TsneTest {
 
     @Test
     void affinitiesAreSymmetricAndSumToOne() {
-        double[][] joint = Tsne.affinities(PairwiseDistances.of(groups(2, 9, 3)), 5);
+        double[][] joint = Tsne.affinities(PrincipalComponents.squaredDistances(groups(2, 9, 3)), 5);
         double sum = 0;
         for (int i = 0; i < joint.length; i++) {
             assertThat(joint[i][i]).isZero();
@@ -61,8 +61,8 @@ class TsneTest {
     }
 
     @Test
-    void theGradientIsThatOfTheDivergence() {
-        double[][] affinities = Tsne.affinities(PairwiseDistances.of(groups(3, 5, 4)), 4);
+    void gradientIsThatOfDivergence() {
+        double[][] affinities = Tsne.affinities(PrincipalComponents.squaredDistances(groups(3, 5, 4)), 4);
         SplittableRandom random = new SplittableRandom(1);
         double[][] points = new double[affinities.length][2];
         for (double[] point : points) {
@@ -75,24 +75,38 @@ class TsneTest {
             for (int axis = 0; axis < 2; axis++) {
                 double before = points[i][axis];
                 points[i][axis] = before + step;
-                double above = Tsne.divergence(affinities, points);
+                double above = divergence(affinities, points);
                 points[i][axis] = before - step;
-                double below = Tsne.divergence(affinities, points);
+                double below = divergence(affinities, points);
                 points[i][axis] = before;
                 assertThat(gradient[i][axis]).isCloseTo((above - below) / (2 * step), within(1e-8));
             }
         }
     }
 
+    /** The Kullback-Leibler divergence {@code sum p_ij log(p_ij / q_ij)}. */
+    private static double divergence(double[][] affinities, double[][] points) {
+        double total = Tsne.kernelSum(points);
+        double sum = 0;
+        for (int i = 0; i < points.length; i++) {
+            for (int j = 0; j < points.length; j++) {
+                if (affinities[i][j] > 0) {
+                    double distance = Math.hypot(points[i][0] - points[j][0], points[i][1] - points[j][1]);
+                    sum += affinities[i][j] * Math.log(affinities[i][j] * total * (1 + distance * distance));
+                }
+            }
+        }
+        return sum;
+    }
+
     @Test
-    void theDescentLowersTheDivergence() {
-        PairwiseDistances distances = PairwiseDistances.of(groups(4, 15, 6));
-        double[][] plane = PrincipalComponents.of(distances).points();
-        double[][] affinities = Tsne.affinities(distances, 15);
+    void descentLowersDivergence() {
+        double[][] squares = PrincipalComponents.squaredDistances(groups(4, 15, 6));
+        double[][] plane = PrincipalComponents.of(squares).points();
+        double[][] affinities = Tsne.affinities(squares, 15);
         Tsne way = new Tsne(15, 300, 0);
-        double[][] begun = new Tsne(15, 1, 0).embed(distances, plane);
-        assertThat(Tsne.divergence(affinities, way.embed(distances, plane)))
-                .isLessThan(0.5 * Tsne.divergence(affinities, begun));
+        double[][] begun = new Tsne(15, 1, 0).embed(squares, plane);
+        assertThat(divergence(affinities, way.embed(squares, plane))).isLessThan(0.5 * divergence(affinities, begun));
     }
 
     @Test
@@ -115,7 +129,7 @@ class TsneTest {
     }
 
     @Test
-    void theSeedDeterminesTheMapAndEqualVectorsSeparate() {
+    void seedDeterminesMap() {
         List<float[]> vectors = new ArrayList<>(groups(2, 10, 5));
         vectors.add(vectors.getFirst().clone());
         double[][] map = map(vectors, Tsne.DEFAULT);
@@ -135,9 +149,9 @@ class TsneTest {
                     .hasSize(2 * n)
                     .allMatch(Double::isFinite);
         }
-        assertThatThrownBy(() -> PairwiseDistances.of(List.of(new float[] {1}, new float[] {1, 2})))
+        assertThatThrownBy(() -> PrincipalComponents.squaredDistances(List.of(new float[] {1}, new float[] {1, 2})))
                 .has(facts("1", "2"));
-        assertThatThrownBy(() -> PairwiseDistances.of(List.of(new float[] {Float.NaN})))
+        assertThatThrownBy(() -> PrincipalComponents.squaredDistances(List.of(new float[] {Float.NaN})))
                 .has(facts("NaN"));
     }
 }

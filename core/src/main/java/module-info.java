@@ -11,7 +11,6 @@
 open module org.gramian.core {
     requires com.drew.metadata;
     requires com.fasterxml.jackson.annotation;
-    requires com.google.protobuf;
     requires de.siegmar.fastcsv;
     requires transitive java.desktop; // BufferedImage in Classifier
     requires java.management;

@@ -33,7 +33,7 @@ import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a file of {@link OnnxFile} in ONNX Runtime on the CPU: the same rows as libtorch, up to rounding.
+ * Runs a file of {@link ExportedFile} in ONNX Runtime on the CPU: the same rows as libtorch, up to rounding.
  *
  * <p>Thread-safe. {@link #close} waits for running calls.
  */
@@ -68,7 +68,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         if (threads < 0) {
             throw new IllegalArgumentException("the number of threads must be at least 1, found " + threads);
         }
-        ModelHeader header = OnnxFile.header(file);
+        ModelHeader header = ExportedFile.header(file);
         OrtEnvironment environment = environment();
         OrtSession.SessionOptions options = new OrtSession.SessionOptions();
         OrtSession session;
@@ -83,25 +83,11 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             throw unusable(file, wrong);
         }
         OnnxEngine engine = new OnnxEngine(session, options, header);
-        return closeOnFailure(engine, () -> engine.requireShapes(file));
-    }
-
-    /** A step that must succeed before a resource is returned. */
-    interface Step<X extends Exception> {
-        void run() throws X;
-    }
-
-    /** Returns a resource after a step; closes it if the step fails. */
-    static <T extends AutoCloseable, X extends Exception> T closeOnFailure(T opened, Step<X> step) throws X {
         try {
-            step.run();
-            return opened;
-        } catch (Throwable failed) {
-            try {
-                opened.close();
-            } catch (Exception further) {
-                failed.addSuppressed(further);
-            }
+            engine.requireShapes(file);
+            return engine;
+        } catch (ModelFileException | RuntimeException failed) {
+            engine.close();
             throw failed;
         }
     }

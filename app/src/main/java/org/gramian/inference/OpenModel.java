@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.gramian.export.ExportedFile;
 import org.gramian.export.OnnxEngine;
-import org.gramian.export.OnnxFile;
 import org.gramian.model.Classifier;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -48,7 +48,7 @@ public record OpenModel(ModelHeader header, Classifier classifier, String engine
      * @throws ModelFileException if the file is not a usable model
      */
     public static ModelHeader header(Path file) throws ModelFileException {
-        return OnnxFile.isNamed(file) ? OnnxFile.header(file) : ModelFile.header(file);
+        return ExportedFile.isNamed(file) ? ExportedFile.header(file) : ModelFile.header(file);
     }
 
     /**
@@ -61,7 +61,7 @@ public record OpenModel(ModelHeader header, Classifier classifier, String engine
      */
     public static OpenModel open(Path file, EngineChoice runtime, Supplier<Device> device, int threads)
             throws IOException {
-        if (OnnxFile.isNamed(file)) {
+        if (ExportedFile.isNamed(file)) {
             if (runtime == EngineChoice.LIBTORCH) {
                 throw new IllegalArgumentException("libtorch does not run ONNX files, found " + file
                         + "; use the model that it was exported from, or --engine onnx");
@@ -87,9 +87,9 @@ public record OpenModel(ModelHeader header, Classifier classifier, String engine
 
     private static OpenModel exported(Path file, int threads) throws IOException {
         Path folder = Files.createTempDirectory("gramian-onnx");
-        Path draft = folder.resolve("model" + OnnxFile.SUFFIX);
+        Path draft = folder.resolve("model" + ExportedFile.SUFFIX);
         try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
-            OnnxFile.write(draft, stored.model(), stored.card(), OnnxFile.DEFAULT_OPSET);
+            ExportedFile.write(draft, stored.model(), stored.card(), ExportedFile.DEFAULT_OPSET);
             OpenModel opened = of(OnnxEngine.open(draft, threads));
             try {
                 remove(draft, folder);

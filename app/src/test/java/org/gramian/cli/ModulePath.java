@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 record ModulePath(List<Path> modules, List<Path> classPath) {
     private static final Pattern LIBRARIES =
             Pattern.compile("(jackson|slf4j-api|common|commons|imageio|metadata-extractor"
-                    + "|xmpcore|fastcsv|protobuf-java|snakeyaml-engine|jspecify)-.*\\.jar");
+                    + "|xmpcore|fastcsv|snakeyaml-engine|jspecify)-.*\\.jar");
 
     static ModulePath ofTests() {
         List<Path> all = Arrays.stream(

@@ -122,7 +122,7 @@ class FmdExportTest {
 
     private EngineDifference compare(Model model, ModelCard card, Crops crops) throws IOException {
         Path file = folder.resolve("model.onnx");
-        OnnxFile.write(file, model, card, OnnxFile.DEFAULT_OPSET);
+        ExportedFile.write(file, model, card, ExportedFile.DEFAULT_OPSET);
         EngineDifference found = EngineDifference.none();
         try (OnnxEngine onnx = OnnxEngine.open(file, 0)) {
             for (int i = 0; i < crops.count(); i++) {

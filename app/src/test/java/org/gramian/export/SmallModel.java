@@ -1,5 +1,9 @@
 package org.gramian.export;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -9,6 +13,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.crop.CropPlan;
+import org.gramian.model.Engine;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -30,6 +35,12 @@ import org.gramian.tensor.Tensors;
 record SmallModel(Model model, ModelCard card) implements AutoCloseable {
     /** Images that fitted parameters see. */
     private static final int FITTED_TO = 24;
+
+    /**
+     * Of scores and descriptors, beside the largest: rounding of single precision, through products in another order. Most is
+     * in Fisher vectors, which divide by small deviations: 2.5e-5 where libtorch has one thread, as other tests may leave it.
+     */
+    private static final double ROUNDING = 5e-5;
 
     static SmallModel of(String pooling, int side) {
         return of(Backbone.of("filters"), pooling, side, false);
@@ -114,6 +125,25 @@ record SmallModel(Model model, ModelCard card) implements AutoCloseable {
 
     Shape shape(int count) {
         return Shape.of(count, 3, card.crops().size(), card.crops().size());
+    }
+
+    /** Exports the model and compares ONNX Runtime with libtorch on so many crops at once. */
+    void requireAgreement(Path folder, int opset, int... counts) throws IOException {
+        Path file = folder.resolve("model.onnx");
+        ExportedFile.write(file, model, card, opset);
+        try (OnnxEngine onnx = OnnxEngine.open(file, 1)) {
+            assertThat(onnx.header().backbone()).isEqualTo(model.backbone());
+            for (int count : counts) {
+                EngineDifference found = EngineDifference.of(onnx, Engine.of(model), crops(count), shape(count));
+                double scale = Math.max(1, found.largestScore());
+                assertThat(found.scores() / scale)
+                        .as("%s, %d crops: %s", model.backbone(), count, found)
+                        .isLessThan(ROUNDING);
+                assertThat(found.probabilities()).as(found.text()).isLessThan(10 * ROUNDING);
+                assertThat(found.descriptors() / scale).as(found.text()).isLessThan(ROUNDING);
+                assertThat(found.largestScore()).as("scores other than 0").isGreaterThan(1e-3);
+            }
+        }
     }
 
     @Override

@@ -132,10 +132,10 @@ public final class Backbone {
             throw new IllegalArgumentException("expected the definition of a network in at most " + LONGEST_DEFINITION
                     + " characters, found " + definition.length());
         }
-        return of(OnnxNetworks.network(name, OnnxGraph.ofJson(definition), preprocessing), Optional.of(definition));
+        return of(OnnxNetworks.network(name, OnnxGraph.of(definition), preprocessing), Optional.of(definition));
     }
 
-    /** Returns the graph of a network that is not built in, as JSON without weights; empty for a built-in one. */
+    /** Returns the graph of a network that is not built in, as an ONNX file in Base64 without weights; empty for a built-in one. */
     public Optional<String> definition() {
         return definition;
     }

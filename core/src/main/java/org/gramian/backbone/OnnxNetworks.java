@@ -75,7 +75,7 @@ final class OnnxNetworks {
     static Network upTo(String layer, Network whole, String definition) {
         OnnxGraph graph;
         try {
-            graph = OnnxGraph.ofJson(definition).upTo(layer);
+            graph = OnnxGraph.of(definition).upTo(layer);
         } catch (IllegalArgumentException unknown) {
             throw new IllegalArgumentException(whole.name() + ": " + unknown.getMessage(), unknown);
         }

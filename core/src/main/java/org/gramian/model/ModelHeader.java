@@ -21,7 +21,7 @@ import org.gramian.pooling.Pooling;
  * version       1
  * backbone      googlenet
  * layer         inception_4e
- * network       {"nodes":[…]}             definition of a backbone that is not built in; else absent
+ * network       ONNX file in Base64      definition of a backbone that is not built in; else absent
  * pooling       conv:512/rbf:sigma=mean/spd:128/relu/triu/root/l2
  * normalized    false                     whether scores are batch-normalized
  * classes       ["fabric","foliage"]

@@ -1,7 +1,5 @@
 package org.gramian.run;
 
-import com.google.protobuf.CodedOutputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -17,10 +15,10 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.zip.CRC32C;
+import org.gramian.basis.Protobuf.Writer;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.StageStarted;
@@ -156,41 +154,23 @@ final class TensorBoardLog {
     }
 
     /** The first event of a file. */
-    static byte[] version(double wallTime) throws IOException {
-        return message(out -> {
-            out.writeDouble(WALL_TIME, wallTime);
-            out.writeString(FILE_VERSION, VERSION);
-        });
+    static byte[] version(double wallTime) {
+        return new Writer()
+                .float64(WALL_TIME, wallTime)
+                .text(FILE_VERSION, VERSION)
+                .toBytes();
     }
 
     /** An event with scalars by tag. */
-    static byte[] event(double wallTime, long step, SequencedMap<String, Double> scalars) throws IOException {
-        byte[] summary = message(out -> {
-            for (Map.Entry<String, Double> scalar : scalars.entrySet()) {
-                out.writeByteArray(VALUE, message(value -> {
-                    value.writeString(TAG, scalar.getKey());
-                    value.writeFloat(SIMPLE_VALUE, scalar.getValue().floatValue());
-                }));
-            }
-        });
-        return message(out -> {
-            out.writeDouble(WALL_TIME, wallTime);
-            out.writeInt64(STEP, step);
-            out.writeByteArray(SUMMARY, summary);
-        });
-    }
-
-    /** Writes the fields of a message. */
-    private interface Fields {
-        void write(CodedOutputStream out) throws IOException;
-    }
-
-    private static byte[] message(Fields fields) throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        CodedOutputStream out = CodedOutputStream.newInstance(bytes);
-        fields.write(out);
-        out.flush();
-        return bytes.toByteArray();
+    static byte[] event(double wallTime, long step, SequencedMap<String, Double> scalars) {
+        Writer summary = new Writer();
+        scalars.forEach((tag, scalar) ->
+                summary.message(VALUE, new Writer().text(TAG, tag).float32(SIMPLE_VALUE, scalar.floatValue())));
+        return new Writer()
+                .float64(WALL_TIME, wallTime)
+                .integer(STEP, step)
+                .message(SUMMARY, summary)
+                .toBytes();
     }
 
     /** Frames data as a TFRecord. */

@@ -88,7 +88,7 @@ class OnnxNetworksTest {
                 Scope _ = Scope.open();
                 Tape tape = Tape.recording()) {
             OnnxFile file = read(name, arena);
-            OnnxGraph graph = OnnxGraph.ofJson(file.graph().toJson());
+            OnnxGraph graph = OnnxGraph.of(file.graph().definition());
             assertThat(graph).isEqualTo(file.graph());
             Map<String, Var> weights = new HashMap<>();
             file.weights()
@@ -215,10 +215,10 @@ class OnnxNetworksTest {
         }
     }
 
-    /** {@code resnet18.json} is the graph that PyTorch exports for torchvision's ResNet-18 with its batch norms. */
+    /** {@code resnet18.txt} is the graph that PyTorch exports for torchvision's ResNet-18 with its batch norms. */
     @Test
     void resNet18IsTheNativeOne() throws IOException {
-        Network imported = network(OnnxGraph.ofJson(Files.readString(file("resnet18.json"))));
+        Network imported = network(OnnxGraph.of(Files.readString(file("resnet18.txt"))));
         List<NetworkLayer> own = Backbones.network("resnet18").stages();
         try (Scope _ = Scope.open();
                 Tape tape = Tape.recording()) {

@@ -45,7 +45,7 @@ public final class OnnxModel {
     public static Model of(Path network, String layer, String pooling) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             OnnxFile file = OnnxFile.read(network, arena);
-            Backbone backbone = Backbone.of("small", file.graph().toJson(), Preprocessing.TORCHVISION)
+            Backbone backbone = Backbone.of("small", file.graph().definition(), Preprocessing.TORCHVISION)
                     .cutAt(layer);
             SplittableRandom random = new SplittableRandom(5);
             List<ParameterSpec> stored = backbone.parameters().stream()

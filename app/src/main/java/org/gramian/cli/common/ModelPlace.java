@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.gramian.export.OnnxFile;
+import org.gramian.export.ExportedFile;
 import org.gramian.run.ExistingRun;
 
 /** Finds the model that a command line means: a file, or the folder of a run that has one. */
@@ -55,7 +55,7 @@ public final class ModelPlace {
      * @throws IOException also if it is an ONNX file
      */
     static Path trained(Path typed) throws IOException {
-        if (OnnxFile.isNamed(typed)) {
+        if (ExportedFile.isNamed(typed)) {
             throw new MissingModelException(typed
                     + ": expected a model of 'gramian train', found an ONNX file, which supports predictions only; "
                     + "use the " + MODEL + " that it was exported from");

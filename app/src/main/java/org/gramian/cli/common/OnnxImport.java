@@ -64,7 +64,7 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
             throws TensorFileException {
         try {
             String free = Backbones.names().contains(name) ? name + "-onnx" : name;
-            return Backbone.of(free, content.graph().toJson(), preprocessing);
+            return Backbone.of(free, content.graph().definition(), preprocessing);
         } catch (IllegalArgumentException | ArithmeticException wrong) {
             throw new TensorFileException(file, "is not usable as a backbone: " + wrong.getMessage(), wrong);
         }
@@ -271,7 +271,7 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
 
     private static String checksum(OnnxFile content, Preprocessing preprocessing) {
         MessageDigest digest = Sha256.digest();
-        digest.update(content.graph().toJson().getBytes(StandardCharsets.UTF_8));
+        digest.update(content.graph().definition().getBytes(StandardCharsets.UTF_8));
         digest.update(preprocessing.text().getBytes(StandardCharsets.UTF_8));
         content.weights().forEach((name, tensor) -> {
             digest.update(name.getBytes(StandardCharsets.UTF_8));

@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ByteSize;
+import org.gramian.basis.Protobuf;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.ImageInputs;
@@ -18,9 +19,8 @@ import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
 import org.gramian.export.EngineDifference;
+import org.gramian.export.ExportedFile;
 import org.gramian.export.OnnxEngine;
-import org.gramian.export.OnnxFile;
-import org.gramian.export.proto.OnnxProto;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
@@ -57,8 +57,8 @@ public final class ExportCommand implements Callable<Integer> {
     @Option(
             names = "--opset",
             paramLabel = "N",
-            defaultValue = "" + OnnxFile.DEFAULT_OPSET,
-            description = "ONNX operator set, " + OnnxProto.Model.OLDEST_OPSET + " to " + OnnxProto.Model.NEWEST_OPSET
+            defaultValue = "" + ExportedFile.DEFAULT_OPSET,
+            description = "ONNX operator set, " + ExportedFile.OLDEST_OPSET + " to " + ExportedFile.NEWEST_OPSET
                     + " (default: ${DEFAULT-VALUE})")
     private int opset;
 
@@ -94,10 +94,10 @@ public final class ExportCommand implements Callable<Integer> {
         List<Path> files = images == null ? List.of() : new ImageInputs(images).named(console::say);
         torch.prepare();
         try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
-            OnnxProto.Model content = OnnxFile.proto(stored.model(), stored.card(), opset);
+            Protobuf.Writer content = ExportedFile.content(stored.model(), stored.card(), opset);
             ExportCheck check = new ExportCheck(stored, files, console);
             try {
-                OnnxFile.write(out, content, partial -> inspect(check, partial));
+                ExportedFile.write(out, content, partial -> inspect(check, partial));
             } catch (DisagreementException _) {
                 console.say("the exported file and the model differ: "
                         + check.found().text() + ", on "
@@ -110,11 +110,11 @@ public final class ExportCommand implements Callable<Integer> {
     }
 
     private void requireUse(Path file) throws IOException {
-        if (!OnnxFile.isNamed(out)) {
+        if (!ExportedFile.isNamed(out)) {
             throw new IllegalArgumentException(
-                    "OUT: expected a file name that ends with " + OnnxFile.SUFFIX + ", found " + out);
+                    "OUT: expected a file name that ends with " + ExportedFile.SUFFIX + ", found " + out);
         }
-        if (OnnxFile.isNamed(file)) {
+        if (ExportedFile.isNamed(file)) {
             throw new IllegalArgumentException(file + ": expected a model of 'gramian train', found an ONNX file");
         }
         if (unchecked && images != null) {

@@ -17,18 +17,18 @@ import org.gramian.spd.layer.SparseInverse;
  * The second-order path as operators: kernel, transforms {@code [n, C, C]} to {@code [n, C', C']}, and vectorization to {@code
  * [n, d]}.
  *
- * @param algebra to whose graph nodes are added
+ * @param graph to which nodes are added
  */
-record MatrixLowering(Algebra algebra) {
+record MatrixLowering(Graph graph) {
     Value lower(SecondOrder path, ParameterSet parameters, Value maps) {
-        Value matrices = new KernelLowering(algebra.at("kernel"), path.ofKernel(parameters)).lower(path.kernel(), maps);
+        Value matrices = new KernelLowering(graph.at("kernel"), path.ofKernel(parameters)).lower(path.kernel(), maps);
         for (int i = 0; i < path.transforms().size(); i++) {
             Transform transform = path.transforms().get(i);
-            matrices = new MatrixLowering(algebra.at(transform.word()))
+            matrices = new MatrixLowering(graph.at(transform.word()))
                     .transform(transform, path.ofTransform(parameters, i), matrices);
         }
         Vectorization vectorization = path.vectorization();
-        return new MatrixLowering(algebra.at(vectorization.word()))
+        return new MatrixLowering(graph.at(vectorization.word()))
                 .vectorize(vectorization, path.ofVectorization(parameters), matrices);
     }
 
@@ -36,7 +36,7 @@ record MatrixLowering(Algebra algebra) {
         return switch (transform) {
             case Transform.Spd _, Free _ -> between(matrices, parameters, "weight");
             case Transform.RiemannianNorm _ -> between(matrices, parameters, "inverseRoot");
-            case Transform.Relu _ -> algebra.relu(matrices);
+            case Transform.Relu _ -> graph.relu(matrices);
             case Transform.Isqrt isqrt -> squareRoot(matrices, isqrt.iterations(), false);
             case Transform.Isice isice -> sparseInverse(isice, matrices);
             case Transform.Spectrum spectrum -> throw refusal(spectrum);
@@ -45,8 +45,8 @@ record MatrixLowering(Algebra algebra) {
 
     /** {@code WᵀKW}. */
     private Value between(Value matrices, ParameterSet parameters, String name) {
-        Value weight = algebra.graph().parameter(parameters.get(name));
-        return algebra.matmul(algebra.transpose(weight), algebra.matmul(matrices, weight));
+        Value weight = graph.parameter(parameters.get(name));
+        return graph.matmul(graph.transpose(weight), graph.matmul(matrices, weight));
     }
 
     private static NotExpressibleException refusal(Transform.Spectrum spectrum) {
@@ -65,64 +65,59 @@ record MatrixLowering(Algebra algebra) {
     /** The steps of {@link NewtonSchulz}. */
     private Value squareRoot(Value matrices, int iterations, boolean inverse) {
         Value s = symmetric(matrices);
-        Value trace = algebra.atLeast(trace(s), NewtonSchulz.SMALLEST_TRACE);
-        Value half = algebra.identity(s.at(1), 1.5);
-        Value y = algebra.div(s, trace);
-        Value z = algebra.identity(s.at(1), 1);
+        Value trace = graph.atLeast(graph.trace(s), NewtonSchulz.SMALLEST_TRACE);
+        Value half = graph.identity(s.at(1), 1.5);
+        Value y = graph.div(s, trace);
+        Value z = graph.identity(s.at(1), 1);
         for (int i = 0; i < iterations; i++) {
             boolean last = i == iterations - 1; // of the last Y and Z only one is used
-            Value product = i == 0 ? y : algebra.matmul(z, y); // Z is the identity at first
-            Value t = algebra.sub(half, algebra.scale(product, 0.5));
-            y = last && inverse ? y : algebra.matmul(y, t);
-            z = i == 0 ? t : last && !inverse ? z : algebra.matmul(t, z);
+            Value product = i == 0 ? y : graph.matmul(z, y); // Z is the identity at first
+            Value t = graph.sub(half, graph.scale(product, 0.5));
+            y = last && inverse ? y : graph.matmul(y, t);
+            z = i == 0 ? t : last && !inverse ? z : graph.matmul(t, z);
         }
-        return inverse ? algebra.div(z, algebra.sqrt(trace)) : algebra.mul(y, algebra.sqrt(trace));
+        return inverse ? graph.div(z, graph.sqrt(trace)) : graph.mul(y, graph.sqrt(trace));
     }
 
     private Value symmetric(Value matrices) {
-        return algebra.scale(algebra.add(matrices, algebra.transpose(matrices)), 0.5);
-    }
-
-    /** {@code [n, 1, 1]}. */
-    private Value trace(Value matrices) {
-        return algebra.sum(algebra.mul(matrices, algebra.identity(matrices.at(1), 1)), 1, 2);
+        return graph.scale(graph.add(matrices, graph.transpose(matrices)), 0.5);
     }
 
     /** The steps of {@link SparseInverse}. */
     private Value sparseInverse(Transform.Isice isice, Value matrices) {
         long size = matrices.at(1);
-        Value raised = algebra.add(matrices, algebra.identity(size, NewtonSchulz.SMALLEST_TRACE / size));
-        Value j = algebra.div(raised, trace(raised));
+        Value raised = graph.add(matrices, graph.identity(size, NewtonSchulz.SMALLEST_TRACE / size));
+        Value j = graph.div(raised, graph.trace(raised));
         Value s = inverse(j);
         for (int k = 0; k < isice.iterations() - 1; k++) {
             double h = isice.rate() * (1 - k / (isice.iterations() - 1.0));
-            Value step = algebra.scale(algebra.sub(j, inverse(s)), h);
-            Value positive = algebra.sub(algebra.relu(s), step);
-            Value negative = algebra.add(algebra.relu(algebra.scale(s, -1)), step);
-            s = symmetric(algebra.sub(
-                    algebra.relu(algebra.shift(positive, -h * isice.sparsity())),
-                    algebra.relu(algebra.shift(negative, -h * isice.sparsity()))));
+            Value step = graph.scale(graph.sub(j, inverse(s)), h);
+            Value positive = graph.sub(graph.relu(s), step);
+            Value negative = graph.add(graph.relu(graph.scale(s, -1)), step);
+            s = symmetric(graph.sub(
+                    graph.relu(graph.shift(positive, -h * isice.sparsity())),
+                    graph.relu(graph.shift(negative, -h * isice.sparsity()))));
         }
-        return algebra.div(s, algebra.sqrt(algebra.shift(algebra.relu(trace(s)), NewtonSchulz.SMALLEST_TRACE)));
+        return graph.div(s, graph.sqrt(graph.shift(graph.relu(graph.trace(s)), NewtonSchulz.SMALLEST_TRACE)));
     }
 
     private Value inverse(Value matrices) {
         Value root = squareRoot(matrices, SparseInverse.ROOT_ITERATIONS, true);
-        return algebra.matmul(root, root);
+        return graph.matmul(root, root);
     }
 
     private Value vectorize(Vectorization vectorization, ParameterSet parameters, Value matrices) {
         return switch (vectorization) {
             case Vectorization.Triu _ -> upperTriangle(matrices);
-            case Vectorization.Flat _ -> algebra.reshape(matrices, matrices.each());
+            case Vectorization.Flat _ -> graph.reshape(matrices, matrices.each());
             case Parametric _ -> {
-                Value weight = algebra.graph().parameter(parameters.get("weight"));
+                Value weight = graph.parameter(parameters.get("weight"));
                 yield forms(matrices, weight, weight);
             }
             case RandomMaclaurin maclaurin -> {
-                Value left = algebra.graph().parameter(parameters.get("w1"));
-                Value right = algebra.graph().parameter(parameters.get("w2"));
-                yield algebra.scale(forms(matrices, left, right), 1 / Math.sqrt(maclaurin.size()));
+                Value left = graph.parameter(parameters.get("w1"));
+                Value right = graph.parameter(parameters.get("w2"));
+                yield graph.scale(forms(matrices, left, right), 1 / Math.sqrt(maclaurin.size()));
             }
             case TensorSketch sketch -> sketch(sketch.size(), parameters, matrices);
         };
@@ -138,15 +133,15 @@ record MatrixLowering(Algebra algebra) {
                 factors[k] = i == j ? 1 : Math.sqrt(2);
             }
         }
-        Value triangle = algebra.gather(algebra.reshape(matrices, matrices.each()), places, 1);
-        Value weights = algebra.graph().constant("factors", List.of((long) factors.length), factors);
-        return algebra.mul(triangle, weights);
+        Value triangle = graph.gather(graph.reshape(matrices, matrices.each()), places, 1);
+        Value weights = graph.constant("factors", List.of((long) factors.length), factors);
+        return graph.mul(triangle, weights);
     }
 
     /** {@code v_k = l_kᵀ Y r_k}. */
     private Value forms(Value matrices, Value left, Value right) {
-        Value products = algebra.mul(algebra.matmul(matrices, right), left);
-        return algebra.reshape(algebra.sum(products, 1), right.at(1));
+        Value products = graph.mul(graph.matmul(matrices, right), left);
+        return graph.reshape(graph.sum(products, 1), right.at(1));
     }
 
     /** Each bin's elements gathered layer by layer, with their signs; bins that have no more repeat the first with 0. */
@@ -168,9 +163,9 @@ record MatrixLowering(Algebra algebra) {
             places[slot] = place;
             factors[slot] = signs[place / rows] * signs[rows + place % rows];
         }
-        Value gathered = algebra.gather(algebra.reshape(matrices, matrices.each()), places, 1);
-        Value weights = algebra.graph().constant("signs", List.of((long) factors.length), factors);
-        Value layers = algebra.reshape(algebra.mul(gathered, weights), deepest, size);
-        return algebra.reshape(algebra.sum(layers, 1), size);
+        Value gathered = graph.gather(graph.reshape(matrices, matrices.each()), places, 1);
+        Value weights = graph.constant("signs", List.of((long) factors.length), factors);
+        Value layers = graph.reshape(graph.mul(gathered, weights), deepest, size);
+        return graph.reshape(graph.sum(layers, 1), size);
     }
 }

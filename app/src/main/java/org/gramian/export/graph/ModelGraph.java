@@ -1,9 +1,12 @@
 package org.gramian.export.graph;
 
 import java.util.List;
+import java.util.Set;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.network.BatchNorm;
-import org.gramian.export.proto.OnnxProto;
+import org.gramian.backbone.onnx.OnnxWriter.ValueInfo;
+import org.gramian.basis.Protobuf;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -29,6 +32,17 @@ public final class ModelGraph {
     /** Output of the pooling. */
     public static final String DESCRIPTORS = "descriptors";
 
+    /**
+     * Operators that an exported file may have: matrix products, exponentials, element-wise operators, and moves. None loops,
+     * branches or reads files. All are standard in the oldest supported operator set.
+     */
+    public static final Set<String> OPERATORS =
+            Set.of(("Abs Add ArgMax AveragePool BatchNormalization Clip Concat Conv Div Erf Exp Expand Gather Gemm"
+                            + " GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max"
+                            + " MaxPool Mul Neg Pad Pow Reciprocal ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax"
+                            + " Sqrt Sub Sum Tanh Transpose Where")
+                    .split(" ", -1));
+
     private ModelGraph() {}
 
     /**
@@ -36,65 +50,42 @@ public final class ModelGraph {
      *
      * @throws NotExpressibleException if the model has a part that ONNX does not express
      */
-    public static OnnxProto.Graph of(Model model, ModelCard card) {
+    public static Protobuf.Writer of(Model model, ModelCard card) {
         Graph graph = Graph.empty();
         long side = card.crops().size();
         Value images = graph.input(IMAGES, List.of(Value.BATCH, 3L, side, side));
         Value features = new NetworkLowering(graph.at("backbone"), model.backboneParameters())
                 .features(model.backbone(), images);
-        Algebra pooling = new Algebra(graph.at("head").at("pooling"));
         Head head = model.head();
-        Value descriptors = new PoolingLowering(pooling)
+        Value descriptors = new PoolingLowering(graph.at("head").at("pooling"))
                 .lower(head.pooling(), model.headParameters().under("pooling"), features);
-        Algebra classifier = new Algebra(graph.at("head").at("classifier"));
+        Graph classifier = graph.at("head").at("classifier");
         Value scores = classify(classifier, head, model.headParameters(), descriptors);
         Value probabilities = classifier.softmax(classifier.scale(scores, 1 / card.temperature()), 1);
-        return new OnnxProto.Graph(
-                "gramian",
-                graph.nodes(),
-                graph.constants(),
-                List.of(info(
+        return graph.message(
+                info(
                         images,
                         "crops of " + side + "x" + side + ", preprocessed: "
-                                + card.preprocessing().text())),
-                List.of(
-                        info(graph.output(SCORES, scores), "scores before the softmax"),
-                        info(
-                                graph.output(PROBABILITIES, probabilities),
-                                "softmax(scores / temperature), temperature " + card.temperature()),
-                        info(graph.output(DESCRIPTORS, descriptors), "output of the pooling")));
+                                + card.preprocessing().text()),
+                info(graph.output(SCORES, scores), "scores before the softmax"),
+                info(
+                        graph.output(PROBABILITIES, probabilities),
+                        "softmax(scores / temperature), temperature " + card.temperature()),
+                info(graph.output(DESCRIPTORS, descriptors), "output of the pooling"));
     }
 
-    private static OnnxProto.ValueInfo info(Value value, String about) {
-        return new OnnxProto.ValueInfo(value.name(), value.sizes(), about);
+    private static ValueInfo info(Value value, String about) {
+        return new ValueInfo(value.name(), value.sizes(), about);
     }
 
     /** Adds the classifier; a batch norm of the scores is folded into its weights. */
-    private static Value classify(Algebra algebra, Head head, ParameterSet parameters, Value descriptors) {
-        if (!head.normalized()) {
-            return algebra.linear(
-                    descriptors,
-                    algebra.graph().parameter(parameters.get("classifier.weight")),
-                    algebra.graph().parameter(parameters.get("classifier.bias")));
-        }
-        double[] weight = parameters.get("classifier.weight").value().toDoubles();
-        double[] bias = parameters.get("classifier.bias").value().toDoubles();
-        ParameterSet norm = parameters.under("norm");
-        double[] gamma = norm.get("weight").value().toDoubles();
-        double[] beta = norm.get("bias").value().toDoubles();
-        double[] mean = norm.get("running_mean").value().toDoubles();
-        double[] variance = norm.get("running_var").value().toDoubles();
-        int length = weight.length / bias.length;
-        for (int k = 0; k < bias.length; k++) {
-            double factor = gamma[k] / Math.sqrt(variance[k] + BatchNorm.STANDARD.epsilon());
-            bias[k] = (bias[k] - mean[k]) * factor + beta[k];
-            for (int i = 0; i < length; i++) {
-                weight[k * length + i] *= factor;
-            }
-        }
-        return algebra.linear(
-                descriptors,
-                algebra.graph().constant("weight", List.of((long) bias.length, (long) length), weight),
-                algebra.graph().constant("bias", List.of((long) bias.length), bias));
+    private static Value classify(Graph graph, Head head, ParameterSet parameters, Value descriptors) {
+        Parameter weight = parameters.get("classifier.weight");
+        Parameter bias = parameters.get("classifier.bias");
+        List<Value> folded = head.normalized()
+                ? NetworkLowering.normalized(
+                        graph, weight, bias.value().toDoubles(), parameters.under("norm"), BatchNorm.STANDARD.epsilon())
+                : List.of(graph.parameter(weight), graph.parameter(bias));
+        return graph.linear(descriptors, folded.get(0), folded.get(1));
     }
 }

@@ -1,8 +1,11 @@
 package org.gramian.export.graph;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.network.Conv;
@@ -22,7 +25,6 @@ import org.gramian.backbone.network.OnnxStage;
 import org.gramian.backbone.network.Patches;
 import org.gramian.backbone.network.VisionTransformer.ClassToken;
 import org.gramian.backbone.network.VisionTransformer.TokenLayer;
-import org.gramian.export.proto.OnnxProto;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 
@@ -50,7 +52,6 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
 
     /** Converts images to the preprocessing of another network. */
     private static Value adapted(Graph part, Value images, Preprocessing.Change change) {
-        Algebra algebra = new Algebra(part);
         if (change.isNone()) {
             return images;
         }
@@ -58,7 +59,7 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                 change.channels().stream().mapToLong(Integer::longValue).toArray();
         Value factors = part.constant("factors", List.of(3L, 1L, 1L), doubles(change.factors()));
         Value summands = part.constant("summands", List.of(3L, 1L, 1L), doubles(change.summands()));
-        return algebra.add(algebra.mul(algebra.gather(images, channels, 1), factors), summands);
+        return part.add(part.mul(part.gather(images, channels, 1), factors), summands);
     }
 
     private static double[] doubles(List<Double> values) {
@@ -84,12 +85,12 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
         if (taken.size() == 1) {
             return taken.getFirst();
         }
-        Windows windows = new Windows(graph.at("layers"));
+        Graph part = graph.at("layers");
         Value first = taken.getFirst();
         List<Value> resized = taken.stream()
-                .map(layer -> windows.resize(layer, first.at(2), first.at(3)))
+                .map(layer -> part.resize(layer, first.at(2), first.at(3)))
                 .toList();
-        return new Algebra(graph).concat(resized, 1);
+        return graph.concat(resized, 1);
     }
 
     /** What a stage makes of maps. */
@@ -101,7 +102,7 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
             case Dense dense -> dense(dense, maps);
             case Chain chain -> chain(chain, maps);
             case Branches branches ->
-                new Algebra(graph.at(branches.name()))
+                graph.at(branches.name())
                         .concat(
                                 branches.branches().stream()
                                         .map(branch -> lower(branch, maps))
@@ -109,23 +110,21 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                                 1);
             case Residual residual -> residual(residual, maps);
             case TopDown topDown -> topDown(topDown, maps);
-            case SqueezeExcitation excitation ->
-                new Algebra(graph.at(excitation.name())).mul(maps, chain(excitation.gate(), maps));
+            case SqueezeExcitation excitation -> graph.at(excitation.name()).mul(maps, chain(excitation.gate(), maps));
             case FilterBank bank -> bank(bank, maps);
             case Patches patches -> patches(patches, maps);
-            case TokenLayer layer -> new TokenLowering(new Algebra(graph), parameters).lower(layer, maps);
+            case TokenLayer layer -> new TokenLowering(graph, parameters).lower(layer, maps);
             case ClassToken token -> tokens(token.name()).classToken(maps);
             case ConvNext.Block block -> convNext(block, maps);
             case ConvNext.ChannelNorm norm -> tokens(norm.name()).channelNorm(norm, maps);
             case OnnxStage imported ->
-                new ImportedLowering(new Algebra(graph.at(imported.name())), parameters)
-                        .lower(imported.segment(), maps);
+                new ImportedNodes(graph.at(imported.name()), parameters).copy(imported.segment(), maps);
             case NetworkLayer.Fused fused -> lower(fused.plain(), maps);
         };
     }
 
     private TokenLowering tokens(String part) {
-        return new TokenLowering(new Algebra(graph.at(part)), parameters);
+        return new TokenLowering(graph.at(part), parameters);
     }
 
     private Value patches(Patches patches, Value maps) {
@@ -136,8 +135,7 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                 "Conv",
                 List.of(maps.at(0), (long) patches.channels(), maps.at(2) / size[0], maps.at(3) / size[1]),
                 List.of(maps, part.parameter(own.get("weight")), part.parameter(own.get("bias"))),
-                OnnxProto.Attribute.of("kernel_shape", size),
-                OnnxProto.Attribute.of("strides", size));
+                Map.of("kernel_shape", size, "strides", size));
     }
 
     private Value convNext(ConvNext.Block block, Value maps) {
@@ -157,22 +155,21 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
 
     private Value residual(Residual residual, Value maps) {
         Graph part = graph.at(residual.name());
-        Value sum = new Algebra(part).add(chain(residual.body(), maps), chain(residual.shortcut(), maps));
-        return new Windows(part).activated(sum, residual.activation());
+        Value sum = part.add(chain(residual.body(), maps), chain(residual.shortcut(), maps));
+        return part.activated(sum, residual.activation());
     }
 
     private Value topDown(TopDown topDown, Value maps) {
         Graph part = graph.at(topDown.name());
-        Windows windows = new Windows(part);
-        Value resized = windows.resize(chain(topDown.body(), maps), maps.at(2), maps.at(3));
-        return windows.activated(new Algebra(part).add(resized, maps), topDown.activation());
+        Value resized = part.resize(chain(topDown.body(), maps), maps.at(2), maps.at(3));
+        return part.activated(part.add(resized, maps), topDown.activation());
     }
 
     private Value pool(Pool pool, Value maps) {
-        Windows windows = new Windows(graph.at(pool.name()));
+        Graph part = graph.at(pool.name());
         return switch (pool.kind()) {
-            case MAX -> windows.max(maps, pool.window());
-            case GLOBAL_AVERAGE -> windows.globalAverage(maps);
+            case MAX -> part.maxPool(maps, pool.window());
+            case GLOBAL_AVERAGE -> part.globalAverage(maps);
         };
     }
 
@@ -183,20 +180,23 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                         "LRN",
                         maps.sizes(),
                         List.of(maps),
-                        OnnxProto.Attribute.of("size", norm.size()),
-                        OnnxProto.Attribute.of("alpha", norm.alpha()),
-                        OnnxProto.Attribute.of("beta", norm.beta()),
-                        OnnxProto.Attribute.of("bias", norm.k()));
+                        Map.<String, Object>of(
+                                "size",
+                                (long) norm.size(),
+                                "alpha",
+                                norm.alpha(),
+                                "beta",
+                                norm.beta(),
+                                "bias",
+                                norm.k()));
     }
 
     private Value dense(Dense dense, Value maps) {
-        Algebra part = new Algebra(graph.at(dense.name()));
+        Graph part = graph.at(dense.name());
         ParameterSet own = parameters.under(dense.name());
         Value sums = part.linear(
-                part.reshape(maps, maps.each()),
-                part.graph().parameter(own.get("weight")),
-                part.graph().parameter(own.get("bias")));
-        Value activated = new Windows(part.graph()).activated(sums, dense.activation());
+                part.reshape(maps, maps.each()), part.parameter(own.get("weight")), part.parameter(own.get("bias")));
+        Value activated = part.activated(sums, dense.activation());
         return part.reshape(activated, dense.channels(), 1, 1);
     }
 
@@ -204,34 +204,39 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
         Graph part = graph.at(conv.name());
         List<Value> filters = filters(conv, part);
         Value sums = convolve(part, maps, filters, conv.kernel());
-        return new Windows(part).activated(sums, conv.finish().activation());
+        return part.activated(sums, conv.finish().activation());
     }
 
     private List<Value> filters(Conv conv, Graph part) {
         String norm = conv.finish().norm();
+        Parameter weight = parameters.get(conv.name() + ".weight");
         if (norm.isEmpty()) {
-            return List.of(
-                    part.parameter(parameters.get(conv.name() + ".weight")),
-                    part.parameter(parameters.get(conv.name() + ".bias")));
+            return List.of(part.parameter(weight), part.parameter(parameters.get(conv.name() + ".bias")));
         }
-        double[] weight = parameters.get(conv.name() + ".weight").value().toDoubles();
-        ParameterSet own = parameters.under(norm);
-        double[] scale = own.get("weight").value().toDoubles();
-        double[] bias = own.get("bias").value().toDoubles();
-        double[] mean = own.get("running_mean").value().toDoubles();
-        double[] variance = own.get("running_var").value().toDoubles();
-        int each = weight.length / scale.length;
-        for (int k = 0; k < scale.length; k++) {
-            double factor = scale[k] / Math.sqrt(variance[k] + conv.finish().epsilon());
-            bias[k] -= mean[k] * factor;
+        double[] bias = new double[Math.toIntExact(weight.value().size(0))];
+        return normalized(
+                part, weight, bias, parameters.under(norm), conv.finish().epsilon());
+    }
+
+    /** Returns weight and bias of a layer with the batch norm after it. */
+    static List<Value> normalized(Graph part, Parameter weight, double[] bias, ParameterSet norm, double epsilon) {
+        double[] weights = weight.value().toDoubles();
+        double[] gamma = norm.get("weight").value().toDoubles();
+        double[] beta = norm.get("bias").value().toDoubles();
+        double[] mean = norm.get("running_mean").value().toDoubles();
+        double[] variance = norm.get("running_var").value().toDoubles();
+        int each = weights.length / bias.length;
+        double[] offsets = new double[bias.length];
+        for (int k = 0; k < bias.length; k++) {
+            double factor = gamma[k] / Math.sqrt(variance[k] + epsilon);
+            offsets[k] = (bias[k] - mean[k]) * factor + beta[k];
             for (int i = 0; i < each; i++) {
-                weight[k * each + i] *= factor;
+                weights[k * each + i] *= factor;
             }
         }
-        long[] sizes = parameters.get(conv.name() + ".weight").value().shape().sizes();
+        List<Long> sizes = Arrays.stream(weight.value().shape().sizes()).boxed().toList();
         return List.of(
-                part.constant("weight", List.of(sizes[0], sizes[1], sizes[2], sizes[3]), weight),
-                part.constant("bias", List.of((long) bias.length), bias));
+                part.constant("weight", sizes, weights), part.constant("bias", List.of((long) bias.length), offsets));
     }
 
     /** A convolution by weights, and a bias if there is one. */
@@ -244,31 +249,30 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                 "Conv",
                 List.of(maps.at(0), filters.getFirst().at(0), kernel.windows(maps.at(2)), kernel.windows(maps.at(3))),
                 inputs,
-                OnnxProto.Attribute.of("kernel_shape", new long[] {kernel.size(), kernel.size()}),
-                OnnxProto.Attribute.of("strides", new long[] {kernel.stride(), kernel.stride()}),
-                OnnxProto.Attribute.of("pads", new long[] {top, left, kernel.after(), kernel.after()}),
-                OnnxProto.Attribute.of("group", kernel.depthwise() ? maps.at(1) : 1));
+                Map.of(
+                        "kernel_shape", new long[] {kernel.size(), kernel.size()},
+                        "strides", new long[] {kernel.stride(), kernel.stride()},
+                        "pads", new long[] {top, left, kernel.after(), kernel.after()},
+                        "group", kernel.depthwise() ? maps.at(1) : 1L));
     }
 
     private Value bank(FilterBank bank, Value images) {
         Graph part = graph.at(bank.name());
-        Algebra algebra = new Algebra(part);
-        Windows windows = new Windows(part);
         Value filters = part.parameter(parameters.get("bank.weight"));
         Value halving = part.parameter(parameters.get("halving.weight"));
         List<Value> parts = new ArrayList<>();
         Value level = images;
         for (int i = 0; i < FilterBank.LEVELS; i++) {
             Value responses = convolve(part, level, List.of(filters), FilterBank.BANK);
-            Value negative = algebra.scale(responses, -1);
-            parts.add(windows.average(algebra.relu(responses), FilterBank.averaging(i)));
-            parts.add(windows.average(algebra.relu(negative), FilterBank.averaging(i)));
+            Value negative = part.scale(responses, -1);
+            parts.add(part.averagePool(part.relu(responses), FilterBank.averaging(i)));
+            parts.add(part.averagePool(part.relu(negative), FilterBank.averaging(i)));
             level = convolve(part, level, List.of(halving), FilterBank.HALVING);
         }
         Value filter = part.parameter(parameters.get("colour.weight"));
         Value colours = convolve(part, level, List.of(filter), FilterBank.POINT);
-        parts.add(algebra.relu(colours));
-        parts.add(algebra.relu(algebra.scale(colours, -1)));
-        return algebra.concat(parts, 1);
+        parts.add(part.relu(colours));
+        parts.add(part.relu(part.scale(colours, -1)));
+        return part.concat(parts, 1);
     }
 }

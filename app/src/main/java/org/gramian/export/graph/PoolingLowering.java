@@ -33,15 +33,15 @@ import org.gramian.pooling.SecondOrder;
 import org.gramian.tensor.Shape;
 
 /** Pooling as operators: features {@code [n, c, h, w]} to descriptors {@code [n, d]}. */
-record PoolingLowering(Algebra algebra) {
+record PoolingLowering(Graph graph) {
     Value lower(Pooling pooling, ParameterSet parameters, Value features) {
         int index = 0;
-        Value maps = algebra.reshape(features, features.at(1), features.at(2) * features.at(3));
+        Value maps = graph.reshape(features, features.at(1), features.at(2) * features.at(3));
         for (Reduction reduction : pooling.reductions()) {
             maps = at(reduction.word()).reduce(reduction, pooling.stageParameters(parameters, index++), maps);
         }
         Aggregation aggregation = pooling.aggregation();
-        Value seen = aggregation.isSpatial() ? algebra.reshape(maps, maps.at(1), features.at(2), features.at(3)) : maps;
+        Value seen = aggregation.isSpatial() ? graph.reshape(maps, maps.at(1), features.at(2), features.at(3)) : maps;
         Value x = at(aggregation.word()).aggregate(aggregation, pooling.stageParameters(parameters, index++), seen);
         for (Normalization normalization : pooling.normalizations()) {
             x = at(normalization.word()).normalize(normalization, pooling.stageParameters(parameters, index++), x);
@@ -50,13 +50,13 @@ record PoolingLowering(Algebra algebra) {
     }
 
     private PoolingLowering at(String part) {
-        return new PoolingLowering(algebra.at(part));
+        return new PoolingLowering(graph.at(part));
     }
 
     private Value aggregate(Aggregation aggregation, ParameterSet parameters, Value maps) {
-        VocabularyLowering vocabulary = new VocabularyLowering(algebra, parameters);
+        VocabularyLowering vocabulary = new VocabularyLowering(graph, parameters);
         return switch (aggregation) {
-            case SecondOrder path -> new MatrixLowering(algebra).lower(path, parameters, maps);
+            case SecondOrder path -> new MatrixLowering(graph).lower(path, parameters, maps);
             case Average _ -> average(maps);
             case Maximum _ -> maximum(maps);
             case Sum sum -> sum(sum, maps);
@@ -65,7 +65,7 @@ record PoolingLowering(Algebra algebra) {
             case Weighted _ -> weighted(maps);
             case FisherVector fisher -> vocabulary.fisher(fisher, maps);
             case NetVlad netVlad -> vocabulary.netVlad(netVlad, maps);
-            case DeepTen deepTen -> vocabulary.deepTen(deepTen, maps);
+            case DeepTen _ -> vocabulary.deepTen(maps);
             case Vlad vlad -> vocabulary.vlad(vlad, maps);
             case BagOfWords bag -> vocabulary.bagOfWords(bag, maps);
             case MultiScaleOrderless _ -> vocabulary.multiScale(maps);
@@ -82,14 +82,14 @@ record PoolingLowering(Algebra algebra) {
 
     private Value tail(NetworkTail pooling, ParameterSet parameters, Value maps) {
         Tail tail = pooling.tail().orElseThrow(() -> new NotExpressibleException("the tail of an unknown network"));
-        NetworkLowering network = new NetworkLowering(algebra.graph(), parameters);
+        NetworkLowering network = new NetworkLowering(graph, parameters);
         Shape entering = tail.entering(maps.at(2), maps.at(3));
-        Value x = new Windows(algebra.graph()).undoResize(maps, entering.at(1), entering.at(2));
+        Value x = graph.undoResize(maps, entering.at(1), entering.at(2));
         for (NetworkLayer stage : tail.stages(NetworkLayer.class)) {
             x = network.lower(stage, x);
         }
-        Value mean = x.at(2) * x.at(3) == 1 ? x : new Windows(algebra.graph()).globalAverage(x);
-        return algebra.reshape(mean, tail.outputs());
+        Value mean = x.at(2) * x.at(3) == 1 ? x : graph.globalAverage(x);
+        return graph.reshape(mean, tail.outputs());
     }
 
     private Value join(Join join, ParameterSet parameters, Value maps) {
@@ -98,7 +98,7 @@ record PoolingLowering(Algebra algebra) {
             String name = Join.name(i);
             parts.add(at(name).lower(join.branches().get(i), parameters.under(name), maps));
         }
-        return algebra.concat(parts, 1);
+        return graph.concat(parts, 1);
     }
 
     /** Reduces maps {@code [n, c, N]} to {@code [n, k, N]}. */
@@ -108,29 +108,27 @@ record PoolingLowering(Algebra algebra) {
                 long leaving = conv.outputs(maps.at(1));
                 double[] weight = parameters.get("weight").value().toDoubles();
                 double[] bias = parameters.get("bias").value().toDoubles();
-                Value product =
-                        algebra.matmul(algebra.graph().constant("weight", List.of(leaving, maps.at(1)), weight), maps);
-                yield algebra.relu(algebra.add(product, algebra.graph().constant("bias", List.of(leaving, 1L), bias)));
+                Value product = graph.matmul(graph.constant("weight", List.of(leaving, maps.at(1)), weight), maps);
+                yield graph.relu(graph.add(product, graph.column("bias", bias)));
             }
             case LayerChannels layer -> {
                 LayerChannels.Range range = layer.range()
                         .orElseThrow(
                                 () -> new NotExpressibleException("a layer of an unknown backbone: " + layer.text()));
-                yield algebra.slice(maps, new int[] {1}, new long[] {range.from()}, new long[] {range.to()});
+                yield graph.slice(maps, 1, range.from(), range.to());
             }
             case DropCov _ -> {
-                Value plain = algebra.sumOver(maps, maps.at(2), 2);
-                Value square = algebra.sumOver(algebra.mul(plain, plain), maps.at(1), 1);
-                Value means = algebra.div(plain, algebra.sqrt(algebra.shift(square, DropCov.SMALLEST_SQUARE)));
-                Value scores = algebra.matmul(
+                Value plain = graph.sumOver(maps, maps.at(2), 2);
+                Value square = graph.sumOver(graph.mul(plain, plain), maps.at(1), 1);
+                Value means = graph.div(plain, graph.sqrt(graph.shift(square, DropCov.SMALLEST_SQUARE)));
+                Value scores = graph.matmul(
                         neighbours(maps.at(1), parameters.get("weight").value().toDoubles()), means);
-                yield algebra.mul(maps, algebra.shift(algebra.softmax(scores, 1), 1));
+                yield graph.mul(maps, graph.shift(graph.softmax(scores, 1), 1));
             }
             case Reduction.Pca _ -> {
                 double[] mean = parameters.get("mean").value().toDoubles();
-                Value column = algebra.graph().constant("mean", List.of(maps.at(1), 1L), mean);
-                yield algebra.matmul(
-                        algebra.graph().parameter(parameters.get("components")), algebra.sub(maps, column));
+                Value column = graph.column("mean", mean);
+                yield graph.matmul(graph.parameter(parameters.get("components")), graph.sub(maps, column));
             }
         };
     }
@@ -144,57 +142,57 @@ record PoolingLowering(Algebra algebra) {
                 matrix[i * size + j] = weights[j - i + 1];
             }
         }
-        return algebra.graph().constant("neighbours", List.of(channels, channels), matrix);
+        return graph.constant("neighbours", List.of(channels, channels), matrix);
     }
 
     private Value normalize(Normalization normalization, ParameterSet parameters, Value vectors) {
         return switch (normalization) {
-            case Normalization.Root root -> algebra.signedRoot(vectors, root.epsilon());
-            case Normalization.L2 _ -> algebra.unit(vectors);
+            case Normalization.Root root -> graph.signedRoot(vectors, root.epsilon());
+            case Normalization.L2 _ -> graph.unit(vectors);
             case Normalization.Scale _ ->
-                algebra.scale(vectors, Math.exp(parameters.get("log").value().item()));
+                graph.scale(vectors, Math.exp(parameters.get("log").value().item()));
             case Normalization.Pca _ -> {
-                Value mean = algebra.graph().parameter(parameters.get("mean"));
-                Value components = algebra.graph().parameter(parameters.get("components"));
-                yield algebra.matmul(algebra.sub(vectors, mean), algebra.transpose(components));
+                Value mean = graph.parameter(parameters.get("mean"));
+                Value components = graph.parameter(parameters.get("components"));
+                yield graph.matmul(graph.sub(vectors, mean), graph.transpose(components));
             }
         };
     }
 
     private Value average(Value maps) {
-        return algebra.reshape(algebra.sumOver(maps, maps.at(2), 2), maps.at(1));
+        return graph.reshape(graph.sumOver(maps, maps.at(2), 2), maps.at(1));
     }
 
     private Value maximum(Value maps) {
-        return algebra.reshape(largest(maps), maps.at(1));
+        return graph.reshape(largest(maps), maps.at(1));
     }
 
     /** {@code [n, C, 1]}. */
     private Value largest(Value maps) {
-        Value rows = algebra.reshape(maps, maps.at(1), 1, maps.at(2));
-        return algebra.reshape(new Windows(algebra.graph()).globalMax(rows), maps.at(1), 1);
+        Value rows = graph.reshape(maps, maps.at(1), 1, maps.at(2));
+        return graph.reshape(graph.globalMax(rows), maps.at(1), 1);
     }
 
     private Value sum(Sum sum, Value maps) {
         return switch (sum.prior()) {
-            case NONE -> algebra.reshape(algebra.sum(maps, 2), maps.at(1));
+            case NONE -> graph.reshape(graph.sum(maps, 2), maps.at(1));
             case CENTER -> {
                 double[] weights = Sum.centred(Math.toIntExact(maps.at(2)), Math.toIntExact(maps.at(3)));
-                Value column = algebra.graph().constant("prior", List.of((long) weights.length, 1L), weights);
-                Value flat = algebra.reshape(maps, maps.at(1), weights.length);
-                yield algebra.reshape(algebra.matmul(flat, column), maps.at(1));
+                Value column = graph.column("prior", weights);
+                Value flat = graph.reshape(maps, maps.at(1), weights.length);
+                yield graph.reshape(graph.matmul(flat, column), maps.at(1));
             }
         };
     }
 
     private Value generalizedMean(GeneralizedMean mean, ParameterSet parameters, Value maps) {
         double p = mean.learned() ? Math.exp(parameters.get("logP").value().item()) : mean.p();
-        Value y = algebra.atLeast(maps, GeneralizedMean.SMALLEST);
+        Value y = graph.atLeast(maps, GeneralizedMean.SMALLEST);
         Value m = largest(y);
-        Value powers = algebra.exp(algebra.scale(algebra.log(algebra.div(y, m)), p));
-        Value s = algebra.sumOver(powers, maps.at(2), 2);
-        Value root = algebra.exp(algebra.scale(algebra.log(s), 1 / p));
-        return algebra.reshape(algebra.mul(m, root), maps.at(1));
+        Value powers = graph.exp(graph.scale(graph.log(graph.div(y, m)), p));
+        Value s = graph.sumOver(powers, maps.at(2), 2);
+        Value root = graph.exp(graph.scale(graph.log(s), 1 / p));
+        return graph.reshape(graph.mul(m, root), maps.at(1));
     }
 
     private Value pyramid(Pyramid pyramid, Value maps) {
@@ -204,34 +202,32 @@ record PoolingLowering(Algebra algebra) {
         return switch (pyramid.statistic()) {
             case MEAN -> {
                 long positions = maps.at(2) * maps.at(3);
-                Value averaging = algebra.graph()
-                        .constant(
-                                "averaging", List.of((long) cells.size(), positions), Pyramid.averaging(cells, shape));
-                Value rows = algebra.transpose(algebra.reshape(maps, channels, positions));
-                yield algebra.reshape(algebra.matmul(averaging, rows), cells.size() * channels);
+                Value averaging = graph.constant(
+                        "averaging", List.of((long) cells.size(), positions), Pyramid.averaging(cells, shape));
+                Value rows = graph.transpose(graph.reshape(maps, channels, positions));
+                yield graph.reshape(graph.matmul(averaging, rows), cells.size() * channels);
             }
             case MAX -> {
                 List<Value> maxima = new ArrayList<>();
                 for (Pyramid.Cell cell : cells) {
                     long[] starts = {cell.top(), cell.left()};
-                    Value part =
-                            algebra.slice(maps, new int[] {2, 3}, starts, new long[] {cell.bottom(), cell.right()});
-                    maxima.add(algebra.reshape(new Windows(algebra.graph()).globalMax(part), channels));
+                    Value part = graph.slice(maps, new int[] {2, 3}, starts, new long[] {cell.bottom(), cell.right()});
+                    maxima.add(graph.reshape(graph.globalMax(part), channels));
                 }
-                yield algebra.concat(maxima, 1);
+                yield graph.concat(maxima, 1);
             }
         };
     }
 
     private Value weighted(Value maps) {
-        Value positive = algebra.relu(maps);
-        Value responses = algebra.reshape(algebra.sum(positive, 1), maps.at(2));
-        Value s = algebra.signedRoot(algebra.unit(responses), 0);
-        Value sums = algebra.matmul(maps, algebra.reshape(s, maps.at(2), 1));
-        Value share = algebra.sumOver(algebra.sign(positive), maps.at(2), 2);
-        Value all = algebra.shift(algebra.sum(share, 1), Weighted.MARGIN * maps.at(1));
-        Value b = algebra.log(algebra.div(all, algebra.shift(share, Weighted.MARGIN)));
-        return algebra.reshape(algebra.mul(sums, b), maps.at(1));
+        Value positive = graph.relu(maps);
+        Value responses = graph.reshape(graph.sum(positive, 1), maps.at(2));
+        Value s = graph.signedRoot(graph.unit(responses), 0);
+        Value sums = graph.matmul(maps, graph.reshape(s, maps.at(2), 1));
+        Value share = graph.sumOver(graph.sign(positive), maps.at(2), 2);
+        Value all = graph.shift(graph.sum(share, 1), Weighted.MARGIN * maps.at(1));
+        Value b = graph.log(graph.div(all, graph.shift(share, Weighted.MARGIN)));
+        return graph.reshape(graph.mul(sums, b), maps.at(1));
     }
 
     private Value radam(Radam radam, Value maps) {
@@ -239,46 +235,43 @@ record PoolingLowering(Algebra algebra) {
         int height = Math.toIntExact(maps.at(2));
         int width = Math.toIntExact(maps.at(3));
         long positions = (long) height * width;
-        Value encoding = algebra.graph()
-                .constant("encoding", List.of((long) channels, positions), Radam.encoding(channels, height, width));
-        Value x = algebra.add(algebra.unit(algebra.reshape(maps, channels, positions)), encoding);
-        Value weights = algebra.graph()
-                .constant(
-                        "weights",
-                        List.of((long) radam.encoders(), (long) channels),
-                        Radam.weights(radam.encoders(), channels));
-        Value exponents = algebra.exp(algebra.scale(algebra.matmul(weights, x), -1));
-        Value hidden = algebra.power(algebra.shift(exponents, 1), -1);
-        Value shares = algebra.sum(algebra.div(hidden, algebra.sum(algebra.mul(hidden, hidden), 2)), 1);
-        return algebra.reshape(algebra.matmul(x, algebra.transpose(shares)), channels);
+        Value encoding = graph.constant(
+                "encoding", List.of((long) channels, positions), Radam.encoding(channels, height, width));
+        Value x = graph.add(graph.unit(graph.reshape(maps, channels, positions)), encoding);
+        Value weights = graph.constant(
+                "weights",
+                List.of((long) radam.encoders(), (long) channels),
+                Radam.weights(radam.encoders(), channels));
+        Value exponents = graph.exp(graph.scale(graph.matmul(weights, x), -1));
+        Value hidden = graph.power(graph.shift(exponents, 1), -1);
+        Value shares = graph.sum(graph.div(hidden, graph.sum(graph.mul(hidden, hidden), 2)), 1);
+        return graph.reshape(graph.matmul(x, graph.transpose(shares)), channels);
     }
 
     private Value crossCovariance(CrossCovariance pooling, ParameterSet parameters, Value maps) {
         long positions = maps.at(2);
         long heads = pooling.heads();
         long size = pooling.size();
-        Value centred = algebra.sub(maps, algebra.sumOver(maps, positions, 2));
-        Value projected = algebra.matmul(algebra.graph().parameter(parameters.get("weight")), centred);
-        Value parts = algebra.reshape(projected, 2 * heads, size, positions);
-        int[] axis = {1};
-        Value a = algebra.slice(parts, axis, new long[] {0}, new long[] {heads});
-        Value b = algebra.slice(parts, axis, new long[] {heads}, new long[] {2 * heads});
-        Value x = algebra.scale(algebra.matmul(a, algebra.transpose(b)), 1.0 / positions);
-        Value s = algebra.graph().parameter(parameters.get("start"));
+        Value centred = graph.sub(maps, graph.sumOver(maps, positions, 2));
+        Value projected = graph.matmul(graph.parameter(parameters.get("weight")), centred);
+        Value parts = graph.reshape(projected, 2 * heads, size, positions);
+        Value a = graph.slice(parts, 1, 0, heads);
+        Value b = graph.slice(parts, 1, heads, 2 * heads);
+        Value x = graph.scale(graph.matmul(a, graph.transpose(b)), 1.0 / positions);
+        Value s = graph.parameter(parameters.get("start"));
         for (int i = 0; i < pooling.iterations(); i++) {
-            Value u = algebra.transpose(algebra.unit(algebra.transpose(algebra.matmul(x, s))));
-            s = algebra.matmul(algebra.transpose(x), u);
+            Value u = graph.transpose(graph.unit(graph.transpose(graph.matmul(x, s))));
+            s = graph.matmul(graph.transpose(x), u);
         }
-        Value square = algebra.shift(algebra.sum(algebra.mul(s, s), 2), CrossCovariance.SMALLEST_SQUARE);
-        return algebra.reshape(algebra.div(x, algebra.power(square, 0.25)), heads * size * size);
+        Value square = graph.shift(graph.sum(graph.mul(s, s), 2), CrossCovariance.SMALLEST_SQUARE);
+        return graph.reshape(graph.div(x, graph.power(square, 0.25)), heads * size * size);
     }
 
     private Value cross(Cross cross, Value maps) {
         long first = cross.first().orElseThrow();
-        int[] channels = {1};
-        Value a = algebra.slice(maps, channels, new long[] {0}, new long[] {first});
-        Value b = algebra.slice(maps, channels, new long[] {first}, new long[] {maps.at(1)});
-        Value products = algebra.matmul(a, algebra.transpose(b));
-        return algebra.reshape(algebra.scale(products, 1.0 / maps.at(2)), products.each());
+        Value a = graph.slice(maps, 1, 0, first);
+        Value b = graph.slice(maps, 1, first, maps.at(1));
+        Value products = graph.matmul(a, graph.transpose(b));
+        return graph.reshape(graph.scale(products, 1.0 / maps.at(2)), products.each());
     }
 }

@@ -13,9 +13,11 @@ import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.onnx.OnnxWriter;
+import org.gramian.backbone.onnx.OnnxWriter.ValueInfo;
+import org.gramian.basis.Protobuf;
 import org.gramian.cli.Run;
-import org.gramian.export.OnnxFile;
-import org.gramian.export.proto.OnnxProto;
+import org.gramian.export.ExportedFile;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.file.Safetensors;
@@ -30,32 +32,26 @@ class NativeWeightsTest {
     @TempDir
     private Path folder = Path.of("");
 
-    private static OnnxProto.Model network(Backbone backbone, ParameterSet parameters, int side) {
+    private static Protobuf.Writer network(Backbone backbone, ParameterSet parameters, int side) {
         Graph graph = Graph.empty();
         Value images = graph.input("data_0", List.of(1L, 3L, (long) side, (long) side));
         Value logits = new NetworkLowering(graph.at("net"), parameters).features(backbone, images);
-        Value scores = graph.output("prob_1", new Algebra(graph).softmax(logits, 1));
-        return new OnnxProto.Model(
-                new OnnxProto.Graph(
-                        "foreign",
-                        graph.nodes(),
-                        graph.constants(),
-                        List.of(new OnnxProto.ValueInfo(images.name(), images.sizes(), "images")),
-                        List.of(new OnnxProto.ValueInfo(scores.name(), scores.sizes(), "probabilities"))),
-                13,
-                Map.of());
+        Value scores = graph.output("prob_1", graph.softmax(logits, 1));
+        ValueInfo input = new ValueInfo(images.name(), images.sizes(), "images");
+        ValueInfo output = new ValueInfo(scores.name(), scores.sizes(), "probabilities");
+        return OnnxWriter.model(graph.message(input, output), 13, Map.of());
     }
 
     @ParameterizedTest
     @CsvSource({"squeezenet, 96", "googlenet, 224", "efficientnet-lite4, 64"})
-    void layersAreFoundInTheOrderOfTheGraph(String name, int side) throws IOException {
+    void mapsLayersInGraphOrder(String name, int side) throws IOException {
         Backbone backbone = Backbone.of(name, "logits");
         Path file = folder.resolve("foreign.onnx");
         Path store = folder.resolve("store");
         try (ParameterSet parameters =
                         ParameterSet.initialize(backbone.parameters(), new SplittableRandom(3), DType.F32, Device.CPU);
                 Arena arena = Arena.ofConfined()) {
-            OnnxFile.write(file, network(backbone, parameters, side), _ -> {});
+            ExportedFile.write(file, network(backbone, parameters, side), _ -> {});
             Run run = Run.of("weights", "import", name, file, "--weights-dir", store);
             assertThat(run.code()).as(run.err()).isZero();
             assertThat(run.err())

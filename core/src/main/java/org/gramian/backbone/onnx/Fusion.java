@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -39,7 +38,7 @@ final class Fusion {
     static final String ATTENTION = PREFIX + "Attention";
 
     /** Absence of a node: it has no inputs, and its type is empty. */
-    private static final OnnxNode NONE = new OnnxNode("", "", List.of(), List.of(""), Map.of(), Map.of());
+    private static final OnnxNode NONE = new OnnxNode("", "", List.of(), List.of(""), Map.of());
 
     private final OnnxGraph graph;
     private final Map<String, OnnxNode> makers = new HashMap<>();
@@ -100,8 +99,7 @@ final class Fusion {
             List<String> inputs = node.inputs().stream()
                     .map(name -> sources.getOrDefault(name, name))
                     .toList();
-            OnnxNode renamed =
-                    new OnnxNode(node.name(), node.operator(), inputs, node.outputs(), node.numbers(), node.texts());
+            OnnxNode renamed = node.of(inputs);
             nodes.set(i, renamed);
             node.outputs().forEach(output -> makers.put(output, renamed));
             boolean identity =
@@ -160,12 +158,14 @@ final class Fusion {
 
     /** Returns the number of a constant of one element, or NaN. */
     private double number(String tensor) {
-        HostTensor constant = graph.constants().get(tensor);
+        Object value = graph.constants().get(tensor);
         OnnxNode maker = maker(tensor, "Constant");
-        if (constant == null && !isNone(maker)) {
-            constant = maker.numbers().values().iterator().next();
+        if (value == null && !isNone(maker)) {
+            value = maker.attributes().values().iterator().next();
         }
-        return constant == null || constant.values().length != 1 ? Double.NaN : constant.values()[0];
+        return value instanceof HostTensor constant && constant.values().length == 1
+                ? constant.values()[0]
+                : Double.NaN;
     }
 
     private static boolean near(double a, double b) {
@@ -187,23 +187,18 @@ final class Fusion {
     }
 
     private OnnxNode replace(OnnxNode end, String operator, List<String> inputs, OnnxNode... inner) {
-        return replace(end, operator, inputs, Map.of(), Map.of(), inner);
+        return replace(end, operator, inputs, Map.of(), List.of(inner));
     }
 
     private OnnxNode replace(
-            OnnxNode end,
-            String operator,
-            List<String> inputs,
-            Map<String, HostTensor> numbers,
-            Map<String, String> texts,
-            OnnxNode... inner) {
+            OnnxNode end, String operator, List<String> inputs, Map<String, Object> attributes, List<OnnxNode> inner) {
+        gone.addAll(inner);
         for (OnnxNode node : inner) {
-            gone.add(node);
             node.inputs().forEach(input -> uses.merge(input, -1, Integer::sum));
         }
         end.inputs().forEach(input -> uses.merge(input, -1, Integer::sum));
         inputs.forEach(input -> uses.merge(input, 1, Integer::sum));
-        return new OnnxNode(end.name(), operator, inputs, end.outputs().subList(0, 1), numbers, texts);
+        return new OnnxNode(end.name(), operator, inputs, end.outputs().subList(0, 1), attributes);
     }
 
     private OnnxNode convolutionAndNorm(OnnxNode norm) {
@@ -214,9 +209,9 @@ final class Fusion {
         List<String> inputs = new ArrayList<>(conv.inputs().subList(0, 2));
         inputs.add("");
         inputs.addAll(norm.inputs().subList(1, 5));
-        Map<String, HostTensor> numbers = new LinkedHashMap<>(conv.numbers());
-        numbers.put("epsilon", HostTensor.scalar(false, norm.number("epsilon", 1e-5)));
-        return replace(norm, CONV, inputs, numbers, conv.texts(), conv);
+        Map<String, Object> attributes = new HashMap<>(conv.attributes());
+        attributes.put("epsilon", HostTensor.number(norm.number("epsilon", 1e-5)));
+        return replace(norm, CONV, inputs, attributes, List.of(conv));
     }
 
     private int rank(String weight) {
@@ -233,9 +228,9 @@ final class Fusion {
         if (sum && (activation != Activation.RELU || !makers.keySet().containsAll(node.inputs()))) {
             return NONE;
         }
-        Map<String, String> texts = new LinkedHashMap<>(node.texts());
-        texts.put("activation", activation.name());
-        return replace(end, sum ? ADD : CONV, node.inputs(), node.numbers(), texts, node);
+        Map<String, Object> attributes = new HashMap<>(node.attributes());
+        attributes.put("activation", activation.name());
+        return replace(end, sum ? ADD : CONV, node.inputs(), attributes, List.of(node));
     }
 
     private Activation kind(OnnxNode node) {
@@ -245,8 +240,7 @@ final class Fusion {
             case "HardSwish" -> Activation.HARD_SWISH;
             case SILU -> Activation.SILU;
             case "HardSigmoid" -> isStandard(node) ? Activation.HARD_SIGMOID : Activation.NONE;
-            default ->
-                clamp(bound(node, 1, "min", Double.NEGATIVE_INFINITY), bound(node, 2, "max", Double.POSITIVE_INFINITY));
+            default -> clamp(bound(node, 1, Double.NEGATIVE_INFINITY), bound(node, 2, Double.POSITIVE_INFINITY));
         };
     }
 
@@ -254,8 +248,8 @@ final class Fusion {
         return near(hardSigmoid.number("alpha", 0.2), 1 / 6.0) && near(hardSigmoid.number("beta", 0.5), 0.5);
     }
 
-    private double bound(OnnxNode clip, int input, String attribute, double otherwise) {
-        return clip.has(input) ? number(in(clip, input)) : clip.number(attribute, otherwise);
+    private double bound(OnnxNode clip, int input, double defaultValue) {
+        return clip.has(input) ? number(in(clip, input)) : defaultValue;
     }
 
     /** {@code x·sigmoid(x)} or {@code x·hardsigmoid(x)}. */
@@ -287,16 +281,14 @@ final class Fusion {
     private OnnxNode hardSigmoid(OnnxNode end) {
         OnnxNode clip = inner(with(end, 6), "Clip");
         String x = hardGate(clip);
-        Map<String, HostTensor> numbers =
-                Map.of("alpha", HostTensor.scalar(false, 1 / 6.0), "beta", HostTensor.scalar(false, 0.5));
-        return x.isEmpty()
-                ? NONE
-                : replace(end, "HardSigmoid", List.of(x), numbers, Map.of(), clip, maker(in(clip, 0), "Add"));
+        Map<String, Object> attributes = Map.of("alpha", HostTensor.number(1 / 6.0), "beta", HostTensor.number(0.5));
+        List<OnnxNode> inner = List.of(clip, maker(in(clip, 0), "Add"));
+        return x.isEmpty() ? NONE : replace(end, "HardSigmoid", List.of(x), attributes, inner);
     }
 
     /** Returns x of {@code clip(x + 3, 0, 6)}, or an empty name. */
     private String hardGate(OnnxNode clip) {
-        boolean to6 = clamp(bound(clip, 1, "min", Double.NaN), bound(clip, 2, "max", Double.NaN)) == Activation.RELU6;
+        boolean to6 = clamp(number(in(clip, 1)), number(in(clip, 2))) == Activation.RELU6;
         return to6 ? with(inner(in(clip, 0), "Add"), 3) : "";
     }
 
@@ -346,20 +338,13 @@ final class Fusion {
                         && rank(gamma) == 1
                         && rank(beta) == 1;
                 if (fits) {
+                    double epsilon = number(in(add, second ? 1 : 0));
                     return replace(
                             end,
                             "LayerNormalization",
                             List.of(in(mean, 0), gamma, beta),
-                            Map.of("epsilon", HostTensor.scalar(false, number(in(add, second ? 1 : 0)))),
-                            Map.of(),
-                            scaled,
-                            div,
-                            root,
-                            add,
-                            variance,
-                            square,
-                            sub,
-                            mean);
+                            Map.of("epsilon", HostTensor.number(epsilon)),
+                            List.of(scaled, div, root, add, variance, square, sub, mean));
                 }
             }
         }
@@ -377,9 +362,7 @@ final class Fusion {
 
     /** Returns whether a mean is over the last dimension, whatever the rank. */
     private boolean isLast(OnnxNode mean) {
-        long[] axes = mean.longs("axes");
-        double axis = mean.has(1) ? number(in(mean, 1)) : axes.length == 1 ? axes[0] : 0;
-        return axis == -1 && mean.whole("keepdims", 1) == 1;
+        return number(in(mean, 1)) == -1 && mean.integer("keepdims", 1) == 1;
     }
 
     /** {@code x·W + b} with weights. */
@@ -402,7 +385,7 @@ final class Fusion {
         double factor = scaled.operator().equals("Div") ? 1 / number : number;
         OnnxNode product = inner(isNone(scaled) ? in(softmax, 0) : in(scaled, 0), "MatMul");
         OnnxNode keys = inner(in(product, 1), "Transpose");
-        boolean last = softmax.whole("axis", graph.opset() < 13 ? 1 : -1) == -1;
+        boolean last = softmax.integer("axis", graph.opset() < 13 ? 1 : -1) == -1;
         if (isNone(keys) || !last || Double.isNaN(factor)) {
             return NONE;
         }
@@ -422,34 +405,28 @@ final class Fusion {
 
     /** Takes the transpose of the last two dimensions away from the keys, or adds one to the tensor before it. */
     private OnnxNode attention(OnnxNode end, String query, OnnxNode keys, double factor, List<OnnxNode> inner) {
-        long[] order = keys.longs("perm");
+        long[] order = keys.integers("perm");
         int rank = order.length;
         boolean lastTwo = rank >= 3 && order[rank - 1] == rank - 2 && order[rank - 2] == rank - 1;
         for (int i = 0; i < rank - 2; i++) {
             lastTwo &= order[i] == i;
         }
-        Map<String, HostTensor> numbers = Map.of("scale", HostTensor.scalar(false, factor));
-        if (lastTwo) {
-            inner.add(keys);
-            List<String> inputs =
-                    List.of(query, keys.inputs().getFirst(), end.inputs().get(1));
-            return replace(end, ATTENTION, inputs, numbers, Map.of(), inner.toArray(OnnxNode[]::new));
-        }
-        if (rank != 3 && rank != 4) {
+        if (!lastTwo && rank != 3 && rank != 4) {
             return NONE;
         }
-        long[] changed = order.clone(); // keys [n, h, e, t] become [n, h, t, e]
-        changed[rank - 1] = order[rank - 2];
-        changed[rank - 2] = order[rank - 1];
-        OnnxNode straight = new OnnxNode(
-                keys.name(),
-                "Transpose",
-                keys.inputs(),
-                keys.outputs(),
-                Map.of("perm", HostTensor.ofLongs(changed)),
-                Map.of());
-        put(nodes.indexOf(keys), straight);
-        List<String> inputs = List.of(query, keys.output(), end.inputs().get(1));
-        return replace(end, ATTENTION, inputs, numbers, Map.of(), inner.toArray(OnnxNode[]::new));
+        if (lastTwo) {
+            inner.add(keys);
+        } else {
+            long[] changed = order.clone(); // keys [n, h, e, t] become [n, h, t, e]
+            changed[rank - 1] = order[rank - 2];
+            changed[rank - 2] = order[rank - 1];
+            Map<String, Object> permutation = Map.of("perm", HostTensor.of(changed));
+            put(
+                    nodes.indexOf(keys),
+                    new OnnxNode(keys.name(), "Transpose", keys.inputs(), keys.outputs(), permutation));
+        }
+        String key = lastTwo ? keys.inputs().getFirst() : keys.output();
+        Map<String, Object> scale = Map.of("scale", HostTensor.number(factor));
+        return replace(end, ATTENTION, List.of(query, key, end.inputs().get(1)), scale, inner);
     }
 }

@@ -25,25 +25,23 @@ public record HostTensor(boolean whole, Shape shape, double[] values) {
     }
 
     /** Returns a list of integers. */
-    static HostTensor ofLongs(long... values) {
-        return new HostTensor(
-                true,
-                Shape.of(values.length),
-                Arrays.stream(values).mapToDouble(value -> value).toArray());
+    public static HostTensor of(long... values) {
+        double[] numbers = Arrays.stream(values).asDoubleStream().toArray();
+        return new HostTensor(true, Shape.of(values.length), numbers);
     }
 
-    /** Returns a list of floating-point numbers. */
-    static HostTensor ofDoubles(double... values) {
-        return new HostTensor(false, Shape.of(values.length), values);
+    /** Returns an integer. */
+    public static HostTensor integer(long value) {
+        return new HostTensor(true, Shape.of(), new double[] {value});
     }
 
-    /** Returns a scalar. */
-    static HostTensor scalar(boolean whole, double value) {
-        return new HostTensor(whole, Shape.of(), new double[] {value});
+    /** Returns a floating-point number. */
+    public static HostTensor number(double value) {
+        return new HostTensor(false, Shape.of(), new double[] {value});
     }
 
     /** Returns the elements as integers; fractions are truncated. */
-    long[] longs() {
+    public long[] integers() {
         return Arrays.stream(values).mapToLong(value -> (long) value).toArray();
     }
 

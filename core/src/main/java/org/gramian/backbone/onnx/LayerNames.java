@@ -20,15 +20,16 @@ import java.util.regex.Pattern;
  * {@code encoder.block.add_1}. A number, the name that older exporters give, is preceded by the operator: {@code
  * relu_489}. Other characters than letters, digits, {@code .}, {@code -} and {@code _} become {@code _}; equal names are
  * numbered.
- *
- * @param tensors names of tensors in the file by short name, in the order of the graph
  */
-record LayerNames(SequencedMap<String, String> tensors) {
+final class LayerNames {
     private static final Pattern SUFFIX = Pattern.compile("(_output_\\d+|:\\d+)$");
     private static final Pattern OTHER = Pattern.compile("[^A-Za-z0-9_.-]");
     private static final Pattern NUMBER = Pattern.compile("[0-9.]+");
 
-    static LayerNames of(OnnxGraph graph) {
+    private LayerNames() {}
+
+    /** Returns the names of tensors in the file by short name, in the order of the graph. */
+    static SequencedMap<String, String> of(OnnxGraph graph) {
         Map<String, Integer> modules = new HashMap<>();
         Set<String> kept = new HashSet<>();
         for (OnnxNode node : Fusion.fused(graph)) {
@@ -49,14 +50,7 @@ record LayerNames(SequencedMap<String, String> tensors) {
                 tensors.put(name, tensor);
             }
         }
-        return new LayerNames(tensors);
-    }
-
-    /** Returns the short names by tensor. */
-    Map<String, String> byTensor() {
-        Map<String, String> names = new HashMap<>();
-        tensors.forEach((name, tensor) -> names.put(tensor, name));
-        return names;
+        return tensors;
     }
 
     private static String tidy(String tensor, String operator, Map<String, Integer> modules) {

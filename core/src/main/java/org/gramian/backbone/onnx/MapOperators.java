@@ -9,15 +9,13 @@ import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.BatchNorm;
 import org.gramian.autodiff.network.Interpolation;
-import org.gramian.backbone.onnx.Planned.Arguments;
-import org.gramian.backbone.onnx.Planned.Site;
+import org.gramian.backbone.onnx.BoundOperator.Arguments;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
-import org.jspecify.annotations.Nullable;
 
 /** Operators of ONNX on feature maps {@code [n, c, h, w]}: convolution, pooling, norms, padding and resizing. */
 final class MapOperators {
@@ -36,13 +34,13 @@ final class MapOperators {
      * @param after rows and columns of padding at the bottom and right
      */
     private record Sliding(Pair size, Pair stride, Pair dilation, Pair before, Pair after) {
-        static Sliding of(Site at, long height, long width) {
+        static Sliding of(NodeContext at, long height, long width) {
             OnnxNode node = at.node();
             Operand maps = at.in(0, 4);
-            Pair size = pair(node, node.longs("kernel_shape", height, width), 1);
-            Pair stride = pair(node, node.longs("strides", 1, 1), 1);
-            Pair dilation = pair(node, node.longs("dilations", 1, 1), 1);
-            long[] pads = node.longs("pads", 0, 0, 0, 0);
+            Pair size = pair(node, node.integers("kernel_shape", height, width), 1);
+            Pair stride = pair(node, node.integers("strides", 1, 1), 1);
+            Pair dilation = pair(node, node.integers("dilations", 1, 1), 1);
+            long[] pads = node.integers("pads", 0, 0, 0, 0);
             String auto = node.text("auto_pad", "NOTSET");
             if (auto.startsWith("SAME")) {
                 long rows = same(maps.size(2), size.vertical(), stride.vertical(), dilation.vertical());
@@ -108,22 +106,13 @@ final class MapOperators {
         }
     }
 
-    /** Returns the window of a convolution or pooling, with the padding that {@code auto_pad} means. */
-    static Operation.Geometry geometry(Site at) {
-        boolean weighted = at.node().operator().endsWith("Conv");
-        long height = weighted ? at.in(1, 4).size(2) : 0;
-        long width = weighted ? at.in(1, 4).size(3) : 0;
-        Sliding sliding = Sliding.of(at, height, width);
-        return Operation.Geometry.of(sliding.size, sliding.stride, sliding.dilation, sliding.before, sliding.after);
-    }
-
     /** Convolution, with a batch norm and an activation if {@link Fusion} found them. */
-    static Planned convolution(Site at) {
+    static BoundOperator convolution(NodeContext at) {
         OnnxNode node = at.node();
         Operand weight = at.in(1, 4);
         Operand maps = at.in(0, 4);
         Sliding sliding = Sliding.of(at, weight.size(2), weight.size(3));
-        long groups = node.whole("group", 1);
+        long groups = node.integer("group", 1);
         boolean fits = groups >= 1
                 && groups <= weight.size(0)
                 && weight.size(0) % groups == 0
@@ -141,7 +130,7 @@ final class MapOperators {
         Shape shape = convolution.output(shifts ? maps.shape() : sliding.padded(maps.shape()), kernel);
         Activation activation = Fusion.activation(node);
         boolean normalized = node.operator().equals(Fusion.CONV) && node.has(3);
-        return new Planned(List.of(maps.to(shape)), in -> {
+        return BoundOperator.of(maps.to(shape), in -> {
             Var filters = in.get(1);
             Var bias = node.has(2) ? in.get(2) : null;
             if (normalized) {
@@ -153,8 +142,7 @@ final class MapOperators {
             }
             Var padded = shifts ? in.get(0) : sliding.pad(in.get(0), 0);
             Var wider = shifts ? filters.zerosBefore(2, 1).zerosBefore(3, 1) : filters;
-            return List.of(
-                    FeatureMaps.convolve(padded, wider, bias, convolution).activate(activation));
+            return FeatureMaps.convolve(padded, wider, bias, convolution).activate(activation);
         });
     }
 
@@ -163,53 +151,52 @@ final class MapOperators {
     }
 
     /** Batch norm with fixed statistics. */
-    static Planned batchNorm(Site at) {
+    static BoundOperator batchNorm(NodeContext at) {
         Operand x = at.in(0);
         for (int i = 1; i <= 4; i++) {
             if (x.rank() < 2 || !at.in(i).shape().equals(Shape.of(x.size(1)))) {
-                throw at.node()
-                        .error("expected one number per channel of " + x.shape() + ", found "
-                                + at.in(i).shape());
+                throw at.error("expected one number per channel of " + x.shape() + ", found "
+                        + at.in(i).shape());
             }
         }
-        return new Planned(List.of(x), in -> {
+        return BoundOperator.of(x, in -> {
             BatchNorm.Statistics statistics =
                     new BatchNorm.Statistics(in.get(3).value(), in.get(4).value());
-            return List.of(norm(at.node()).predict(in.get(0), in.get(1), in.get(2), statistics));
+            return norm(at.node()).predict(in.get(0), in.get(1), in.get(2), statistics);
         });
     }
 
-    static Planned responseNorm(Site at) {
+    static BoundOperator responseNorm(NodeContext at) {
         OnnxNode node = at.node();
         at.in(0, 4);
-        long size = node.whole("size", 1);
+        long size = node.integer("size", 1);
         if (size < 1 || size % 2 == 0 || size > LARGEST) {
             throw node.error("expected an odd number of channels, found " + size);
         }
         ResponseNorm norm = new ResponseNorm(
                 (int) size, node.number("alpha", 1e-4), node.number("beta", 0.75), node.number("bias", 1));
-        return Planned.of(at.in(0), (Var x) -> FeatureMaps.localResponseNorm(x, norm));
+        return BoundOperator.map(at.in(0), x -> FeatureMaps.localResponseNorm(x, norm));
     }
 
-    static Planned maxPool(Site at) {
+    static BoundOperator maxPool(NodeContext at) {
         Sliding sliding = pooling(at);
         Window window = window(at, sliding);
-        return Planned.of(
+        return BoundOperator.map(
                 pooled(at, sliding, window),
-                (Var x) -> FeatureMaps.maxPool(sliding.pad(x, Double.NEGATIVE_INFINITY), window));
+                x -> FeatureMaps.maxPool(sliding.pad(x, Double.NEGATIVE_INFINITY), window));
     }
 
     /** Mean of windows; without {@code count_include_pad} it is divided by the mean of ones. */
-    static Planned averagePool(Site at) {
+    static BoundOperator averagePool(NodeContext at) {
         Sliding sliding = pooling(at);
         Window window = window(at, sliding);
         Operand result = pooled(at, sliding, window);
         boolean padded = !sliding.before.equals(new Pair(0, 0)) || !sliding.after.equals(new Pair(0, 0));
-        if (!padded || at.node().whole("count_include_pad", 0) == 1) {
-            return Planned.of(result, (Var x) -> FeatureMaps.averagePool(sliding.pad(x, 0), window));
+        if (!padded || at.node().integer("count_include_pad", 0) == 1) {
+            return BoundOperator.map(result, x -> FeatureMaps.averagePool(sliding.pad(x, 0), window));
         }
         Shape one = at.in(0).shape().with(0, 1).with(1, 1);
-        return Planned.of(result, (Var x) -> {
+        return BoundOperator.map(result, x -> {
             Var ones = x.tape()
                     .apply(
                             List.of(),
@@ -222,47 +209,47 @@ final class MapOperators {
         });
     }
 
-    private static Sliding pooling(Site at) {
+    private static Sliding pooling(NodeContext at) {
         Sliding sliding = Sliding.of(at, 0, 0);
         if (!sliding.dilation.equals(new Pair(1, 1)) || at.node().outputs().size() > 1) {
-            throw at.node().error("expected pooling without dilation and without indexes");
+            throw at.error("expected pooling without dilation and without indexes");
         }
         return sliding;
     }
 
-    private static Window window(Site at, Sliding sliding) {
+    private static Window window(NodeContext at, Sliding sliding) {
         Pair common = sliding.common();
         Pair size = sliding.size;
         if (common.vertical() > size.vertical() / 2 || common.horizontal() > size.horizontal() / 2) {
-            throw at.node().error("expected padding of at most half the window " + size + ", found " + common);
+            throw at.error("expected padding of at most half the window " + size + ", found " + common);
         }
-        return new Window(size, sliding.stride, common, at.node().whole("ceil_mode", 0) == 1);
+        return new Window(size, sliding.stride, common, at.node().integer("ceil_mode", 0) == 1);
     }
 
-    private static Operand pooled(Site at, Sliding sliding, Window window) {
+    private static Operand pooled(NodeContext at, Sliding sliding, Window window) {
         Operand maps = at.in(0, 4);
         return maps.to(window.outputs(sliding.padded(maps.shape())));
     }
 
     /** Global average or maximum pooling. */
-    static Planned global(Site at, boolean maximum) {
+    static BoundOperator global(NodeContext at, boolean maximum) {
         Shape maps = at.in(0, 4).shape();
         if (maps.at(2) > LARGEST || maps.at(3) > LARGEST || maps.elements() == 0) {
-            throw at.node().error("expected maps of 1 to " + LARGEST + " rows and columns, found " + maps);
+            throw at.error("expected maps of 1 to " + LARGEST + " rows and columns, found " + maps);
         }
         Pair size = new Pair((int) maps.at(2), (int) maps.at(3));
         Window window = new Window(size, size, new Pair(0, 0), false);
-        return Planned.of(
+        return BoundOperator.map(
                 at.in(0).to(maps.with(2, 1).with(3, 1)),
-                (Var x) -> maximum ? FeatureMaps.maxPool(x, window) : FeatureMaps.globalAveragePool(x));
+                x -> maximum ? FeatureMaps.maxPool(x, window) : FeatureMaps.globalAveragePool(x));
     }
 
     /** Padding with a constant, or by reflection or repetition of the border; negative padding crops. */
-    static Planned pad(Site at) {
+    static BoundOperator pad(NodeContext at) {
         Operand x = at.in(0);
         OnnxNode node = at.node();
-        long[] pads = at.list(1, "pads");
-        double value = at.number(2, "value", 0);
+        long[] pads = at.integers(1);
+        double value = at.number(2, 0);
         String mode = node.text("mode", "constant");
         int rank = x.rank();
         if (pads.length != 2 * rank || node.has(3)) {
@@ -281,12 +268,12 @@ final class MapOperators {
             }
             shape = ShapeRules.shape(node, shape.with(i, size).sizes());
         }
-        return new Planned(List.of(x.to(shape)), in -> {
+        return BoundOperator.of(x.to(shape), in -> {
             Var padded = in.get(0);
             for (int i = 0; i < rank; i++) {
                 padded = padded(in, padded, i, pads[i], pads[rank + i], mode, value);
             }
-            return List.of(padded);
+            return padded;
         });
     }
 
@@ -297,17 +284,17 @@ final class MapOperators {
         long size = x.shape().at(axis);
         if (!mode.equals("constant")) {
             boolean reflect = mode.equals("reflect");
-            long[] places = LongStream.range(-before, size + after)
+            long[] indexes = LongStream.range(-before, size + after)
                     .map(i -> reflect ? (i < 0 ? -i : i >= size ? 2 * size - 2 - i : i) : Math.clamp(i, 0, size - 1))
                     .toArray();
-            return x.select(axis, in.places(places), false);
+            return x.select(axis, in.indexes(indexes), false);
         }
         Var inner = before < 0 || after < 0 ? x.slice(axis, Math.max(0, -before), size - Math.max(0, -after)) : x;
         return before > 0 || after > 0 ? inner.pad(axis, Math.max(0, before), Math.max(0, after), value) : inner;
     }
 
     /** Nearest, bilinear or bicubic resizing of height and width. */
-    static Planned resize(Site at) {
+    static BoundOperator resize(NodeContext at) {
         Operand maps = at.in(0, 4);
         OnnxNode node = at.node();
         double[] scales = scales(at, maps);
@@ -317,33 +304,35 @@ final class MapOperators {
         String mode = node.text("mode", "nearest");
         String centres = centres(at);
         if (mode.equals("nearest")) {
-            List<long[]> places = nearest(at);
-            return new Planned(List.of(maps.to(shape)), in -> {
-                Var tall = in.get(0).select(2, in.places(places.get(0)), false);
-                return List.of(tall.select(3, in.places(places.get(1)), false));
-            });
+            List<long[]> indexes = nearest(at);
+            return BoundOperator.of(
+                    maps.to(shape),
+                    in -> in.get(0)
+                            .select(2, in.indexes(indexes.get(0)), false)
+                            .select(3, in.indexes(indexes.get(1)), false));
         }
         boolean half = centres.equals("half_pixel") || centres.equals("pytorch_half_pixel");
         boolean exact = half && Math.floor(maps.size(2) * scales[2]) == maps.size(2) * scales[2];
-        if (!exact || node.whole("antialias", 0) == 1 || Math.abs(node.number("cubic_coeff_a", -0.75) + 0.75) > 1e-6) {
+        if (!exact
+                || node.integer("antialias", 0) == 1
+                || Math.abs(node.number("cubic_coeff_a", -0.75) + 0.75) > 1e-6) {
             throw node.error("expected nearest, or linear or cubic resizing with half_pixel coordinates, found " + mode
                     + " with " + centres + "; export with align_corners=False");
         }
         Interpolation.Bicubic kernel = new Interpolation.Bicubic(false, 0);
-        return Planned.of(
+        return BoundOperator.map(
                 maps.to(shape),
-                (Var x) -> mode.equals("cubic")
+                x -> mode.equals("cubic")
                         ? Interpolation.resize(x, height, width, kernel)
                         : Interpolation.resize(x, height, width));
     }
 
-    private static String centres(Site at) {
-        boolean old = at.node().operator().equals("Upsample") || at.opset() < 11;
-        return at.node().text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
+    private static String centres(NodeContext at) {
+        return at.node().text("coordinate_transformation_mode", "half_pixel");
     }
 
     /** Returns the rows and columns that nearest resizing takes. */
-    static List<long[]> nearest(Site at) {
+    static List<long[]> nearest(NodeContext at) {
         Operand maps = at.in(0, 4);
         double[] scales = scales(at, maps);
         return List.of(
@@ -351,37 +340,24 @@ final class MapOperators {
                 nearest(at.node(), maps.size(3), side(at, maps, 3, scales), scales[3], centres(at)));
     }
 
-    private static double[] scales(Site at, Operand maps) {
-        OnnxNode node = at.node();
-        if (node.has(3)) {
-            long[] sizes = ShapeRules.constant(node, at.inputs(), 3).longs();
-            requireFour(node, sizes.length);
-            double[] scales = new double[4];
-            Arrays.setAll(scales, i -> (double) sizes[i] / maps.size(i));
-            return scales;
+    private static double[] scales(NodeContext at, Operand maps) {
+        boolean sized = at.has(3);
+        HostTensor given = sized || at.has(2) ? at.constant(sized ? 3 : 2) : HostTensor.of();
+        if (given.values().length != 4) {
+            throw at.error("expected scales or sizes of 4 dimensions, found " + given.values().length);
         }
-        int input = at.opset() < 11 || node.operator().equals("Upsample") ? 1 : 2;
-        HostTensor given = node.has(input) ? ShapeRules.constant(node, at.inputs(), input) : scaleAttribute(node);
-        requireFour(node, given == null ? 0 : given.values().length);
-        return given == null ? new double[4] : given.values();
-    }
-
-    private static @Nullable HostTensor scaleAttribute(OnnxNode node) {
-        return node.numbers().get("scales");
-    }
-
-    private static void requireFour(OnnxNode node, int found) {
-        if (found != 4) {
-            throw node.error("expected scales or sizes of 4 dimensions, found " + found);
+        double[] scales = given.values().clone();
+        for (int i = 0; sized && i < scales.length; i++) {
+            scales[i] /= maps.size(i);
         }
+        return scales;
     }
 
-    private static long side(Site at, Operand maps, int dimension, double[] scales) {
+    private static long side(NodeContext at, Operand maps, int dimension, double[] scales) {
         double side = Math.floor(maps.size(dimension) * scales[dimension] + 1e-6);
         if (!(side >= 1 && side <= LARGEST) || Math.abs(scales[0] - 1) > 1e-6 || Math.abs(scales[1] - 1) > 1e-6) {
-            throw at.node()
-                    .error("expected scales [1, 1, h, w] to sides of 1 to " + LARGEST + ", found "
-                            + Arrays.toString(scales));
+            throw at.error(
+                    "expected scales [1, 1, h, w] to sides of 1 to " + LARGEST + ", found " + Arrays.toString(scales));
         }
         return (long) side;
     }

@@ -1,13 +1,14 @@
 package org.gramian.backbone.onnx;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,20 +18,20 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.Set;
-import org.gramian.backbone.onnx.ProtoMessage.NumberList;
-import org.gramian.backbone.onnx.ProtoMessage.Wire;
 import org.gramian.backbone.onnx.TensorProto.Source;
+import org.gramian.basis.Protobuf;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFileException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Content of an ONNX file.
  *
  * <p>Floating-point tensors are weights, converted to float32. Integers, scalars and the short constants of formulas
- * are constants of the graph.
+ * are constants of the graph. Operators of older sets get the form of operator set 18: what became an input is one.
  *
  * @param graph operators that compute the first output of the file
  * @param weights by the names of {@link OnnxGraph#weights}
@@ -48,6 +49,21 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
     /** Floats in a Constant node of at most this many elements are constants of a formula, not weights. */
     private static final int SHORT = 8;
 
+    /** Attributes of older operator sets that are inputs in later ones, in the order of the inputs after the first. */
+    private static final Map<String, List<String>> INPUTS_ONCE_ATTRIBUTES = Map.ofEntries(
+            Map.entry("Squeeze", List.of("axes")),
+            Map.entry("Unsqueeze", List.of("axes")),
+            Map.entry("ReduceMean", List.of("axes")),
+            Map.entry("ReduceSum", List.of("axes")),
+            Map.entry("ReduceProd", List.of("axes")),
+            Map.entry("ReduceMax", List.of("axes")),
+            Map.entry("ReduceMin", List.of("axes")),
+            Map.entry("Split", List.of("split")),
+            Map.entry("Slice", List.of("starts", "ends", "axes")),
+            Map.entry("Clip", List.of("min", "max")),
+            Map.entry("Pad", List.of("pads", "value")),
+            Map.entry("Upsample", List.of("scales")));
+
     public OnnxFile {
         weights = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(weights));
     }
@@ -64,10 +80,35 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
                 throw new TensorFileException(
                         path, "expected an ONNX file of less than 2 GiB, found " + file.size() + " bytes");
             }
-            return new Reader(new Source(path, arena, new HashMap<>()))
-                    .model(new ProtoMessage(file.load(0, arena, _ -> {})));
+            Reader reader = new Reader(new Source(path, arena, new HashMap<>()));
+            OnnxGraph graph = reader.model(new Protobuf.Reader(file.load(0, arena, _ -> {})));
+            SequencedMap<String, StoredTensor> weights = new LinkedHashMap<>();
+            for (String name : graph.weights().keySet()) {
+                weights.put(
+                        name, Objects.requireNonNull(reader.tensors.get(name)).weight(arena));
+            }
+            return new OnnxFile(graph, weights);
         } catch (IllegalArgumentException problem) {
             throw new TensorFileException(path, "not a usable ONNX network: " + problem.getMessage(), problem);
+        }
+    }
+
+    /** Decodes the text of {@link OnnxWriter#definition}, which need not be trusted. */
+    static OnnxGraph graph(String definition) {
+        byte[] bytes;
+        try {
+            bytes = Base64.getDecoder().decode(definition);
+        } catch (IllegalArgumentException unknown) {
+            throw new IllegalArgumentException(
+                    "expected the definition of an ONNX network in Base64, found another form, perhaps of another"
+                            + " version of Gramian; import the ONNX file and train again",
+                    unknown);
+        }
+        try {
+            return new Reader(new Source(Path.of(""), Arena.ofAuto(), Map.of()))
+                    .model(new Protobuf.Reader(MemorySegment.ofArray(bytes)));
+        } catch (TensorFileException impossible) {
+            throw new IllegalArgumentException(impossible.getMessage(), impossible);
         }
     }
 
@@ -86,7 +127,7 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             this.source = source;
         }
 
-        OnnxFile model(ProtoMessage message) throws TensorFileException {
+        OnnxGraph model(Protobuf.Reader message) throws TensorFileException {
             while (message.next()) {
                 switch (message.field()) {
                     case 7 -> {
@@ -106,25 +147,27 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             if (!hasGraph) {
                 throw new IllegalArgumentException("expected a graph, found none; is this an ONNX file?");
             }
-            return file();
+            return graph();
         }
 
-        private void opset(ProtoMessage message) {
+        private static boolean isStandard(String domain) {
+            return domain.isEmpty() || domain.equals("ai.onnx");
+        }
+
+        private void opset(Protobuf.Reader message) {
             String domain = "";
             long version = 0;
             while (message.next()) {
                 switch (message.field()) {
                     case 1 -> domain = message.text();
-                    case 2 -> version = message.whole();
+                    case 2 -> version = message.integer();
                     default -> {}
                 }
             }
-            if (domain.isEmpty() || domain.equals("ai.onnx")) {
-                opset = version;
-            }
+            opset = isStandard(domain) ? version : opset;
         }
 
-        private void graph(ProtoMessage message) throws TensorFileException {
+        private void graph(Protobuf.Reader message) throws TensorFileException {
             while (message.next()) {
                 switch (message.field()) {
                     case 1 -> node(message.message());
@@ -149,7 +192,7 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             }
         }
 
-        private void node(ProtoMessage message) throws TensorFileException {
+        private void node(Protobuf.Reader message) throws TensorFileException {
             if (nodes.size() == OnnxGraph.MAX_NODES) {
                 throw new IllegalArgumentException("expected at most " + OnnxGraph.MAX_NODES + " nodes, found more");
             }
@@ -158,39 +201,40 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             String domain = "";
             List<String> entering = new ArrayList<>();
             List<String> leaving = new ArrayList<>();
-            Map<String, HostTensor> numbers = new LinkedHashMap<>();
-            Map<String, String> texts = new LinkedHashMap<>();
-            Map<String, TensorProto> values = new LinkedHashMap<>();
+            Map<String, Object> attributes = new LinkedHashMap<>();
             while (message.next()) {
                 switch (message.field()) {
                     case 1 -> addName(entering, message.text());
                     case 2 -> addName(leaving, message.text());
                     case 3 -> name = message.text();
                     case 4 -> operator = message.text();
-                    case 5 -> attribute(message.message(), numbers, texts, values);
+                    case 5 -> attribute(message.message(), attributes);
                     case 7 -> domain = message.text();
                     default -> {}
                 }
             }
-            boolean standard = domain.isEmpty() || domain.equals("ai.onnx");
+            Object value = attributes.get("value");
+            for (Map.Entry<String, Object> attribute : attributes.entrySet()) {
+                if (attribute.getValue() instanceof TensorProto tensor) {
+                    attribute.setValue(operator.equals("Constant") ? "" : tensor.constant());
+                }
+            }
             OnnxNode node = new OnnxNode(
-                    name, standard ? operator : domain + ":" + operator, entering, leaving, numbers, texts);
+                    name, isStandard(domain) ? operator : domain + ":" + operator, entering, leaving, attributes);
             if (leaving.isEmpty() || leaving.getFirst().isEmpty()) {
                 throw node.error("expected an output, found none");
             }
-            if (!node.operator().equals("Constant")) {
-                values.forEach((key, value) -> numbers.put(key, value.constant()));
-                nodes.add(new OnnxNode(name, node.operator(), entering, leaving, numbers, texts));
-            } else if (values.get("value") != null) {
-                TensorProto value = values.get("value");
-                add(new TensorProto(node.output(), value.type(), value.shape(), value.data()));
-                if (value.shape().elements() <= SHORT) {
+            if (node.operator().equals("Constant") && value instanceof TensorProto tensor) {
+                add(new TensorProto(node.output(), tensor.type(), tensor.shape(), tensor.data()));
+                if (tensor.shape().elements() <= SHORT) {
                     constants.add(node.output());
                 }
-            } else if (numbers.size() == 1) {
-                nodes.add(new OnnxNode(name, "Constant", List.of(), leaving, numbers, texts));
-            } else {
+            } else if (node.operator().equals("Constant")
+                    && (attributes.size() != 1
+                            || !(attributes.values().iterator().next() instanceof HostTensor))) {
                 throw node.error("expected a tensor or numbers as the value, found none");
+            } else {
+                nodes.add(node);
             }
         }
 
@@ -202,69 +246,60 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             names.add(name);
         }
 
-        private void attribute(
-                ProtoMessage message,
-                Map<String, HostTensor> numbers,
-                Map<String, String> texts,
-                Map<String, TensorProto> tensorValues)
-                throws TensorFileException {
+        private void attribute(Protobuf.Reader message, Map<String, Object> attributes) throws TensorFileException {
             String name = "";
-            NumberList wholes = new NumberList(MAX_LIST);
-            List<Double> reals = new ArrayList<>();
-            String text = null;
-            TensorProto tensor = null;
+            List<Long> integers = new ArrayList<>();
+            List<Double> numbers = new ArrayList<>();
+            Object value = null;
+            long type = 0;
             boolean list = false;
             while (message.next()) {
                 switch (message.field()) {
                     case 1 -> name = message.text();
-                    case 2 -> reals.add((double) message.real());
-                    case 3 -> wholes.add(message.whole());
-                    case 4 -> text = message.text();
-                    case 5 -> tensor = TensorProto.read(message.message(), source);
+                    case 2 -> floats(message.bytes(), numbers);
+                    case 3 -> message.integers(integers, MAX_LIST);
+                    case 4 -> value = message.text();
+                    case 5 -> value = TensorProto.read(message.message(), source);
                     case 6, 11 ->
                         throw new IllegalArgumentException("attribute " + QuotedText.text(name)
                                 + ": found a graph inside a node (If, Loop or Scan), which is not supported; export the"
                                 + " network in evaluation mode with fixed control flow");
                     case 7 -> {
                         list = true;
-                        floats(message, reals);
+                        floats(message.bytes(), numbers);
                     }
                     case 8 -> {
                         list = true;
-                        message.wholes(wholes);
+                        message.integers(integers, MAX_LIST);
                     }
+                    case 20 -> type = message.integer();
                     default -> {}
                 }
             }
-            if (text != null) {
-                texts.put(name, text);
-            } else if (tensor != null) {
-                tensorValues.put(name, tensor);
-            } else if (!reals.isEmpty()) {
-                double[] values = reals.stream().mapToDouble(value -> value).toArray();
-                numbers.put(name, list ? HostTensor.ofDoubles(values) : HostTensor.scalar(false, values[0]));
-            } else {
-                long[] values = wholes.toArray();
-                numbers.put(
-                        name,
-                        list || values.length == 0
-                                ? HostTensor.ofLongs(values)
-                                : HostTensor.scalar(true, (double) values[0]));
+            boolean whole = numbers.isEmpty() && type != 1;
+            double[] values = (whole ? integers : numbers)
+                    .stream().mapToDouble(Number::doubleValue).toArray();
+            boolean omittedZero = values.length == 0 && (type == 1 || type == 2);
+            Shape shape = list || (values.length == 0 && !omittedZero) ? Shape.of(values.length) : Shape.of();
+            if (value == null) {
+                double[] scalar = omittedZero ? new double[1] : Arrays.copyOf(values, 1);
+                value = new HostTensor(whole, shape, shape.rank() == 0 ? scalar : values);
             }
+            attributes.put(name, value);
         }
 
-        private static void floats(ProtoMessage message, List<Double> target) {
-            MemorySegment content = message.content();
-            if (content.byteSize() % Float.BYTES != 0 || content.byteSize() > (long) MAX_LIST * Float.BYTES) {
+        private static void floats(MemorySegment content, List<Double> target) {
+            long count = content.byteSize() / Float.BYTES;
+            if (content.byteSize() % Float.BYTES != 0 || target.size() + count > MAX_LIST) {
                 throw new IllegalArgumentException("expected at most " + MAX_LIST + " floats in an attribute, found "
                         + content.byteSize() + " bytes");
             }
-            for (float value : content.toArray(JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN))) {
+            for (float value : content.toArray(JAVA_FLOAT_UNALIGNED.withOrder(LITTLE_ENDIAN))) {
                 target.add((double) value);
             }
         }
 
-        private static String name(ProtoMessage valueInfo) {
+        private static String name(Protobuf.Reader valueInfo) {
             String name = "";
             while (valueInfo.next()) {
                 name = valueInfo.field() == 1 ? valueInfo.text() : name;
@@ -273,50 +308,78 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
         }
 
         /** Reads name and sizes of an input: {@code type.tensor_type.shape.dim}. */
-        private void input(ProtoMessage message) {
+        private void input(Protobuf.Reader message) {
             String name = "";
             List<Long> sizes = new ArrayList<>();
             while (message.next()) {
                 if (message.field() == 1) {
                     name = message.text();
                 } else if (message.field() == 2) {
-                    sizes = nested(nested(nested(message, 1), 2), 1, sizes);
+                    Protobuf.Reader shape = nested(nested(nested(message, 1), 2), 0);
+                    while (shape != null && shape.next()) {
+                        if (shape.field() == 1) {
+                            addSize(shape.message(), sizes);
+                        }
+                    }
                 }
             }
             inputs.put(name, sizes);
         }
 
-        private static ProtoMessage nested(ProtoMessage message, int field) {
-            ProtoMessage inner = message.message();
-            while (inner.next()) {
-                if (inner.field() == field && inner.wire() == Wire.DELIMITED) {
+        /** Returns the message in the current field, at its first field of a number, or null; at its start for 0. */
+        private static Protobuf.@Nullable Reader nested(Protobuf.@Nullable Reader message, int field) {
+            if (message == null) {
+                return null;
+            }
+            Protobuf.Reader inner = message.message();
+            while (field > 0 && inner.next()) {
+                if (inner.field() == field && inner.isDelimited()) {
                     return inner;
                 }
             }
-            return new ProtoMessage(MemorySegment.ofArray(new byte[0]));
+            return field == 0 ? inner : null;
         }
 
-        private static List<Long> nested(ProtoMessage shape, int field, List<Long> none) {
-            if (shape.field() == 0) {
-                return none;
+        private static void addSize(Protobuf.Reader dimension, List<Long> sizes) {
+            long size = -1;
+            while (dimension.next()) {
+                size = dimension.field() == 1 ? dimension.integer() : size;
             }
-            List<Long> sizes = new ArrayList<>();
-            ProtoMessage dimensions = shape.message();
-            while (dimensions.next()) {
-                if (dimensions.field() == field) {
-                    ProtoMessage dimension = dimensions.message();
-                    long size = -1;
-                    while (dimension.next()) {
-                        size = dimension.field() == 1 ? dimension.whole() : size;
+            if (sizes.size() == MAX_LIST) {
+                throw new IllegalArgumentException("expected at most " + MAX_LIST + " dimensions, found more");
+            }
+            sizes.add(size <= 0 ? -1 : size);
+        }
+
+        /** Gives a node of an older operator set the inputs that were attributes, as constants. */
+        private OnnxNode upgraded(OnnxNode node, Map<String, HostTensor> small) {
+            List<String> entering = new ArrayList<>(node.inputs());
+            Map<String, Object> attributes = new LinkedHashMap<>(node.attributes());
+            List<String> moved = INPUTS_ONCE_ATTRIBUTES.getOrDefault(node.operator(), List.of());
+            for (int i = 1; i <= moved.size(); i++) {
+                if (!node.has(i) && attributes.remove(moved.get(i - 1)) instanceof HostTensor value) {
+                    while (entering.size() <= i) {
+                        entering.add("");
                     }
-                    sizes.add(size <= 0 ? -1 : size);
+                    String name = node.output() + "/" + moved.get(i - 1);
+                    if (small.put(name, value) != null) {
+                        throw node.error("expected every tensor once, found " + QuotedText.text(name) + " twice");
+                    }
+                    entering.set(i, name);
                 }
             }
-            return sizes;
+            boolean upsample = node.operator().equals("Upsample");
+            if (upsample || (node.operator().equals("Resize") && opset < 11 && entering.size() == 2)) {
+                entering.add(1, ""); // a region of interest, since operator set 11
+                attributes.put("coordinate_transformation_mode", "asymmetric");
+                attributes.put("nearest_mode", "floor");
+            }
+            return new OnnxNode(
+                    node.name(), upsample ? "Resize" : node.operator(), entering, node.outputs(), attributes);
         }
 
         /** Removes the transpose at the start of a TensorFlow network {@code [n, h, w, 3]}: images have channels first. */
-        private Map.Entry<String, List<Long>> channelsFirst(Map.Entry<String, List<Long>> image) {
+        private OnnxGraph.Input channelsFirst(Map.Entry<String, List<Long>> image) {
             List<Long> sizes = image.getValue();
             List<OnnxNode> users = nodes.stream()
                     .filter(node -> node.inputs().contains(image.getKey()))
@@ -326,17 +389,26 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
                     && sizes.get(3) == 3
                     && users.size() == 1
                     && users.getFirst().operator().equals("Transpose")
-                    && Arrays.equals(users.getFirst().longs("perm"), new long[] {0, 3, 1, 2});
+                    && Arrays.equals(users.getFirst().integers("perm"), new long[] {0, 3, 1, 2});
             if (!transposed) {
-                return image;
+                return new OnnxGraph.Input(image.getKey(), sizes);
             }
             nodes.remove(users.getFirst());
-            return Map.entry(
+            return new OnnxGraph.Input(
                     users.getFirst().output(), List.of(sizes.get(0), sizes.get(3), sizes.get(1), sizes.get(2)));
         }
 
+        private boolean isConstant(TensorProto tensor) {
+            long elements = tensor.shape().elements();
+            return source.definition()
+                    ? tensor.data().byteSize() > 0 || elements == 0
+                    : !tensor.type().isFloating()
+                            || elements <= 1
+                            || (constants.contains(tensor.name()) && elements <= SHORT);
+        }
+
         /** Selects the image input and the first output, and divides tensors into constants and weights. */
-        private OnnxFile file() {
+        private OnnxGraph graph() {
             inputs.keySet().removeAll(tensors.keySet()); // before IR version 4 initializers are inputs too
             if (inputs.size() != 1) {
                 throw new IllegalArgumentException("expected one input, the images, found " + inputs.size() + " "
@@ -358,29 +430,18 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             SequencedMap<String, HostTensor> small = new LinkedHashMap<>();
             SequencedMap<String, Shape> shapes = new LinkedHashMap<>();
             for (TensorProto tensor : tensors.values()) {
-                boolean constant = !tensor.type().isFloating()
-                        || tensor.shape().elements() <= 1
-                        || (constants.contains(tensor.name()) && tensor.shape().elements() <= SHORT);
-                if (constant) {
+                if (isConstant(tensor)) {
                     small.put(tensor.name(), tensor.constant());
                 } else {
                     shapes.put(tensor.name(), tensor.shape());
                 }
             }
-            Map.Entry<String, List<Long>> image = channelsFirst(inputs.firstEntry());
+            nodes.replaceAll(node -> upgraded(node, small));
+            OnnxGraph.Input image = channelsFirst(inputs.firstEntry());
             OnnxGraph graph = new OnnxGraph(
-                    Math.toIntExact(Math.clamp(opset, 0, 1000)),
-                    new OnnxGraph.Input(image.getKey(), image.getValue()),
-                    outputs.getFirst(),
-                    nodes,
-                    small,
-                    shapes);
+                    Math.toIntExact(Math.clamp(opset, 0, 1000)), image, outputs.getFirst(), nodes, small, shapes);
             Operators.requireSupported(graph.nodes());
-            SequencedMap<String, StoredTensor> weights = new LinkedHashMap<>();
-            for (String name : graph.weights().keySet()) {
-                weights.put(name, Objects.requireNonNull(tensors.get(name)).weight(source.arena()));
-            }
-            return new OnnxFile(graph, weights);
+            return graph;
         }
     }
 }

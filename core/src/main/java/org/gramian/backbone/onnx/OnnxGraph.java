@@ -61,8 +61,8 @@ public record OnnxGraph(
         }
 
         /** Returns a fixed height or width, or the default. */
-        long size(int dimension, long otherwise) {
-            return sizes.get(dimension) < 0 ? otherwise : sizes.get(dimension);
+        long size(int dimension, long defaultValue) {
+            return sizes.get(dimension) < 0 ? defaultValue : sizes.get(dimension);
         }
 
         /** Returns whether the file was exported for one image at a time. */
@@ -191,28 +191,28 @@ public record OnnxGraph(
         return List.copyOf(sorted);
     }
 
-    /** Returns the graph as JSON, without weights. */
-    public String toJson() {
-        return GraphJson.text(this);
+    /** Returns the graph as an ONNX file in Base64 whose weights have names and sizes, but no elements. */
+    public String definition() {
+        return OnnxWriter.definition(this);
     }
 
     /**
-     * Parses {@link #toJson}.
+     * Decodes {@link #definition}.
      *
      * @throws IllegalArgumentException if the text is not a valid graph
      */
-    public static OnnxGraph ofJson(String json) {
-        return GraphJson.graph(json);
+    public static OnnxGraph of(String definition) {
+        return OnnxFile.graph(definition);
     }
 
     /**
      * Returns the part of the graph that computes one tensor, to cut the network inside a branch.
      *
-     * @param layer name of the tensor, as in the file or tidied, see {@link LayerNames}
+     * @param layer name of the tensor, as in the file or short, see {@link LayerNames}
      * @throws IllegalArgumentException if the graph has no such tensor; the message names similar ones
      */
     public OnnxGraph upTo(String layer) {
-        Map<String, String> tensors = LayerNames.of(this).tensors();
+        Map<String, String> tensors = LayerNames.of(this);
         String tensor = tensors.getOrDefault(layer, layer);
         if (!tensors.containsValue(tensor)) {
             throw new IllegalArgumentException("no tensor is named " + QuotedText.text(layer)

@@ -1,9 +1,9 @@
 package org.gramian.backbone.onnx;
 
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.gramian.basis.QuotedText;
 
 /**
@@ -13,21 +13,19 @@ import org.gramian.basis.QuotedText;
  * @param operator type, such as {@code Conv}
  * @param inputs names of tensors; an empty name is an absent optional input
  * @param outputs names of tensors
- * @param numbers attributes that are numbers or lists of numbers
- * @param texts attributes that are texts
+ * @param attributes by name, each a {@link HostTensor} or a text
  */
 public record OnnxNode(
-        String name,
-        String operator,
-        List<String> inputs,
-        List<String> outputs,
-        Map<String, HostTensor> numbers,
-        Map<String, String> texts) {
+        String name, String operator, List<String> inputs, List<String> outputs, Map<String, Object> attributes) {
     public OnnxNode {
         inputs = List.copyOf(inputs);
         outputs = List.copyOf(outputs);
-        numbers = Collections.unmodifiableMap(new LinkedHashMap<>(numbers));
-        texts = Collections.unmodifiableMap(new LinkedHashMap<>(texts));
+        attributes = Collections.unmodifiableMap(new TreeMap<>(attributes));
+    }
+
+    /** Returns the node with other inputs. */
+    OnnxNode of(List<String> otherInputs) {
+        return new OnnxNode(name, operator, otherInputs, outputs, attributes);
     }
 
     /** Returns the first output. */
@@ -36,33 +34,34 @@ public record OnnxNode(
     }
 
     /** Returns whether an optional input is present. */
-    boolean has(int input) {
+    public boolean has(int input) {
         return input < inputs.size() && !inputs.get(input).isEmpty();
     }
 
     /** Returns the integers of an attribute, or the default. */
-    long[] longs(String attribute, long... otherwise) {
-        HostTensor value = numbers.get(attribute);
-        return value == null ? otherwise : value.longs();
+    public long[] integers(String attribute, long... defaultValue) {
+        return attributes.get(attribute) instanceof HostTensor value ? value.integers() : defaultValue;
     }
 
     /** Returns the integer of an attribute, or the default. */
-    long whole(String attribute, long otherwise) {
-        return (long) number(attribute, (double) otherwise);
+    public long integer(String attribute, long defaultValue) {
+        return (long) number(attribute, (double) defaultValue);
     }
 
     /** Returns the number of an attribute, or the default. */
-    double number(String attribute, double otherwise) {
-        HostTensor value = numbers.get(attribute);
-        if (value != null && value.values().length != 1) {
+    public double number(String attribute, double defaultValue) {
+        if (!(attributes.get(attribute) instanceof HostTensor value)) {
+            return defaultValue;
+        }
+        if (value.values().length != 1) {
             throw error("expected one number for the attribute " + attribute + ", found " + value);
         }
-        return value == null ? otherwise : value.values()[0];
+        return value.values()[0];
     }
 
     /** Returns the text of an attribute, or the default. */
-    String text(String attribute, String otherwise) {
-        return texts.getOrDefault(attribute, otherwise);
+    public String text(String attribute, String defaultValue) {
+        return attributes.get(attribute) instanceof String text ? text : defaultValue;
     }
 
     /** Returns an error that names this node. */
@@ -72,7 +71,7 @@ public record OnnxNode(
 
     @Override
     public String toString() {
-        String shown = name.isEmpty() ? (outputs.isEmpty() ? "" : outputs.getFirst()) : name;
+        String shown = name.isEmpty() && !outputs.isEmpty() ? outputs.getFirst() : name;
         return "node " + QuotedText.text(shown) + " (" + QuotedText.bare(operator) + ")";
     }
 }

@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is known of a tensor before the graph runs.
  *
- * @param shape sizes
  * @param constant elements, or null if they depend on images or weights
  * @param batch dimension that holds the images, or −1 for weights and constants
  * @param outer elements of that dimension before the images change: 1, or t if {@code [t, n]} were joined to {@code
@@ -14,13 +13,12 @@ import org.jspecify.annotations.Nullable;
  */
 record Operand(Shape shape, @Nullable HostTensor constant, int batch, long outer) {
     /** An absent optional input. */
-    static final Operand ABSENT = of(HostTensor.ofLongs());
+    static final Operand ABSENT = of(HostTensor.of());
 
     static Operand of(HostTensor constant) {
         return new Operand(constant.shape(), constant, -1, 1);
     }
 
-    /** Returns a tensor that is computed. */
     static Operand computed(Shape shape, int batch) {
         return new Operand(shape, null, batch, 1);
     }

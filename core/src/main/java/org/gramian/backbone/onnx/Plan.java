@@ -9,9 +9,6 @@ import java.util.Map;
 import java.util.Set;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Var;
-import org.gramian.backbone.onnx.Planned.Arguments;
-import org.gramian.backbone.onnx.Planned.Kernel;
-import org.gramian.backbone.onnx.Planned.Site;
 import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 
@@ -21,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A file exported for one image has the batch size 1 in its constants. Such a graph is planned for one image; the
  * dimension that holds the batch is known for every tensor and is multiplied by the number of images wherever a size is
- * written out, see {@link Planned.Site#sizes}.
+ * written out, see {@link NodeContext#sizes}.
  */
 final class Plan {
-    /** Largest number of elements of all constants that are computed. */
-    private static final long FOLDED_ELEMENTS = 1L << 24;
+    /** Largest number of elements of all constants that are computed, and of the inputs that they are computed from. */
+    static final long FOLDED_ELEMENTS = 1L << 26;
 
-    private record Step(OnnxNode node, List<Operand> operands, Kernel kernel) {}
+    private record Step(NodeContext at, BoundOperator operator) {}
 
     private final Task task;
     private final Map<String, Operand> known = new HashMap<>();
@@ -45,92 +42,75 @@ final class Plan {
      */
     record Task(OnnxGraph graph, List<OnnxNode> nodes, String input, String output, Map<String, HostTensor> given) {}
 
-    private Plan(Task task) {
-        this.task = task;
-    }
-
     /**
      * Plans for a size.
      *
      * @param state shape of the input, the batch first
      * @throws IllegalArgumentException if the size does not fit; the message names the node
      */
-    static Plan of(Task task, Shape state) {
-        Plan plan = new Plan(task);
+    Plan(Task task, Shape state) {
+        this.task = task;
         boolean single = task.graph().input().single();
         Shape one = single ? state.with(0, 1) : state;
-        plan.known.put(task.input(), Operand.computed(one, 0));
-        task.graph().constants().forEach((name, value) -> plan.known.put(name, Operand.of(value)));
-        task.graph().weights().forEach((name, shape) -> plan.known.put(name, Operand.computed(shape, -1)));
-        task.given().forEach((name, value) -> plan.known.put(name, Operand.of(value)));
+        known.put(task.input(), Operand.computed(one, 0));
+        task.graph().constants().forEach((name, value) -> known.put(name, Operand.of(value)));
+        task.graph().weights().forEach((name, shape) -> known.put(name, Operand.computed(shape, -1)));
+        task.given().forEach((name, value) -> known.put(name, Operand.of(value)));
         for (OnnxNode node : task.nodes()) {
-            plan.add(node, one.at(0), single ? state.at(0) : 1);
+            add(node, one.at(0), single ? state.at(0) : 1);
         }
-        plan.prune();
-        return plan;
+        prune();
     }
 
     private void add(OnnxNode node, long batch, long images) {
         List<Operand> inputs = new ArrayList<>();
-        boolean constant = true;
         for (String name : node.inputs()) {
             Operand operand = name.isEmpty() ? Operand.ABSENT : known.get(name);
             if (operand == null) {
                 throw node.error("the input '" + name + "' is an output that is not supported");
             }
             inputs.add(operand);
-            constant &= operand.constant() != null;
         }
+        NodeContext at = new NodeContext(node, inputs, task.graph().opset(), batch, images);
+        boolean constant = inputs.stream().allMatch(operand -> operand.constant() != null);
         List<Operand> outputs;
-        if (node.operator().equals("Shape")) {
-            outputs = List.of(Operand.of(shape(node, inputs.getFirst())));
-        } else if (node.operator().equals("Size")) {
-            outputs = List.of(Operand.of(
-                    HostTensor.scalar(true, (double) inputs.getFirst().shape().elements())));
-        } else if (constant) {
-            outputs = HostMath.fold(node, inputs.stream().map(Operand::constant).toList()).stream()
-                    .map(Operand::of)
-                    .toList();
+        if (constant || node.operator().equals("Shape") || node.operator().equals("Size")) {
+            requireFoldable(at, constant ? inputs : List.of());
+            outputs = HostMath.fold(at).stream().map(Operand::of).toList();
         } else {
-            Planned planned = plan(new Site(node, inputs, task.graph().opset(), batch, images));
-            outputs = planned.outputs();
-            steps.add(new Step(node, List.copyOf(inputs), planned.kernel()));
+            BoundOperator operator = bind(at);
+            outputs = operator.outputs();
+            steps.add(new Step(at, operator));
         }
         for (int i = 0; i < Math.min(outputs.size(), node.outputs().size()); i++) {
-            Operand output = outputs.get(i);
-            folded += output.constant() == null ? 0 : output.shape().elements();
-            known.put(node.outputs().get(i), output);
+            known.put(node.outputs().get(i), outputs.get(i));
+        }
+        requireFoldable(at, outputs);
+    }
+
+    private void requireFoldable(NodeContext at, List<Operand> operands) {
+        for (Operand operand : operands) {
+            folded += operand.constant() == null ? 0 : operand.shape().elements();
         }
         if (folded > FOLDED_ELEMENTS) {
-            throw node.error("expected constants of at most " + FOLDED_ELEMENTS + " elements in all, found more");
+            throw at.error("expected constants of at most " + FOLDED_ELEMENTS + " elements in all, found more");
         }
     }
 
-    private static Planned plan(Site at) {
-        Planned planned;
+    private static BoundOperator bind(NodeContext at) {
+        BoundOperator operator;
         try {
-            planned = Operators.plan(at);
+            operator = Operators.bind(at);
         } catch (IndexOutOfBoundsException | ArithmeticException problem) {
-            throw at.node().error("impossible sizes: " + problem.getMessage());
+            throw at.error("impossible sizes: " + problem.getMessage());
         }
-        for (Operand output : planned.outputs()) {
+        for (Operand output : operator.outputs()) {
             ShapeRules.shape(at.node(), output.shape().sizes());
             if (output.shape().elements() == 0) {
-                throw at.node().error("the result " + output.shape() + " is empty: the images are too small");
+                throw at.error("the result " + output.shape() + " is empty: the images are too small");
             }
         }
-        return planned;
-    }
-
-    private static HostTensor shape(OnnxNode node, Operand x) {
-        long[] sizes = x.shape().sizes();
-        int start = bound(node.whole("start", 0), sizes.length);
-        int end = bound(node.whole("end", sizes.length), sizes.length);
-        return HostTensor.ofLongs(start >= end ? new long[0] : Arrays.copyOfRange(sizes, start, end));
-    }
-
-    private static int bound(long index, int rank) {
-        return Math.clamp(index < 0 ? index + rank : index, 0, rank);
+        return operator;
     }
 
     /** Removes steps that only shapes needed. */
@@ -138,17 +118,18 @@ final class Plan {
         Set<String> needed = new HashSet<>(Set.of(task.output()));
         List<Step> kept = new ArrayList<>();
         for (Step step : steps.reversed()) {
-            if (step.node.outputs().stream().anyMatch(needed::contains)) {
-                kept.addFirst(step);
-                for (int i = 0; i < step.operands.size(); i++) {
-                    if (step.operands.get(i).constant() == null) {
-                        needed.add(step.node.inputs().get(i));
+            OnnxNode node = step.at.node();
+            if (node.outputs().stream().anyMatch(needed::contains)) {
+                kept.add(step);
+                for (int i = 0; i < node.inputs().size(); i++) {
+                    if (step.at.in(i).constant() == null) {
+                        needed.add(node.inputs().get(i));
                     }
                 }
             }
         }
         steps.clear();
-        steps.addAll(kept);
+        steps.addAll(kept.reversed());
     }
 
     /**
@@ -156,28 +137,28 @@ final class Plan {
      *
      * @param many a plan for several images, to tell the dimension of the images of each tensor
      */
-    List<Operation> operations(Plan many) {
+    List<PlannedNode> nodes(Plan many) {
         return steps.stream()
-                .map(step -> new Operation(
-                        new Site(step.node, step.operands, task.graph().opset(), 1, 1),
-                        step.node.inputs().stream()
+                .map(step -> new PlannedNode(
+                        step.at,
+                        step.at.node().inputs().stream()
                                 .map(name -> tensor(name, many))
                                 .toList(),
-                        step.node.outputs().stream()
+                        step.at.node().outputs().stream()
                                 .filter(known::containsKey)
                                 .map(name -> tensor(name, many))
                                 .toList()))
                 .toList();
     }
 
-    private Operation.Tensor tensor(String name, Plan many) {
+    private PlannedNode.Tensor tensor(String name, Plan many) {
         Operand operand = known.getOrDefault(name, Operand.ABSENT);
         Operand several = many.known.getOrDefault(name, Operand.ABSENT);
         long[] sizes = operand.shape().sizes();
         if (several.data()) {
             sizes[several.batch()] = -1;
         }
-        return new Operation.Tensor(name, Arrays.stream(sizes).boxed().toList(), operand.constant());
+        return new PlannedNode.Tensor(name, Arrays.stream(sizes).boxed().toList(), operand.constant());
     }
 
     /** Returns what is known of a tensor. */
@@ -215,16 +196,19 @@ final class Plan {
         Map<String, Var> values = new HashMap<>();
         values.put(task.input(), state);
         for (Step step : steps) {
+            OnnxNode node = step.at.node();
             List<@Nullable Var> inputs = new ArrayList<>();
-            for (int i = 0; i < step.operands.size(); i++) {
-                String name = step.node.inputs().get(i);
-                boolean constant = step.operands.get(i).constant() != null;
+            for (int i = 0; i < node.inputs().size(); i++) {
+                String name = node.inputs().get(i);
+                boolean constant = step.at.in(i).constant() != null;
                 Var value = constant ? null : values.get(name);
                 inputs.add(constant || value != null ? value : parameters.get(name));
             }
-            List<Var> results = step.kernel.run(new Arguments(state.tape(), state.value(), inputs, step.operands));
-            for (int i = 0; i < Math.min(results.size(), step.node.outputs().size()); i++) {
-                values.put(step.node.outputs().get(i), results.get(i));
+            List<Var> results = step.operator
+                    .kernel()
+                    .apply(new BoundOperator.Arguments(state.tape(), state.value(), inputs, step.at.inputs()));
+            for (int i = 0; i < Math.min(results.size(), node.outputs().size()); i++) {
+                values.put(node.outputs().get(i), results.get(i));
             }
         }
         Var output = values.get(task.output());

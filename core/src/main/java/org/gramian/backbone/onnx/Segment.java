@@ -1,8 +1,11 @@
 package org.gramian.backbone.onnx;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
@@ -98,12 +101,23 @@ public final class Segment {
     }
 
     /**
-     * Returns the operators for one size of the input, in topological order.
+     * Returns the nodes of the file for one size of the input, in topological order.
      *
      * @param state shape of the first tensor, the images first
      */
-    public List<Operation> operations(Shape state) {
-        return plan(state.with(0, 1)).operations(plan(state.with(0, Segments.IMAGES)));
+    public List<PlannedNode> nodes(Shape state) {
+        List<OnnxNode> unfused = new ArrayList<>();
+        Set<String> needed = new HashSet<>(Set.of(ends.output));
+        for (OnnxNode node : graph.nodes().reversed()) {
+            if (node.outputs().stream().anyMatch(needed::contains)) {
+                unfused.add(node);
+                node.inputs().stream()
+                        .filter(input -> !input.equals(ends.input) && !crossings.containsKey(input))
+                        .forEach(needed::add);
+            }
+        }
+        Plan one = plan(unfused.reversed(), state.with(0, 1));
+        return one.nodes(plan(unfused.reversed(), state.with(0, Segments.IMAGES)));
     }
 
     /** Returns the arrangement of the feature maps in the output. */
@@ -167,14 +181,18 @@ public final class Segment {
         if (known != null) {
             return known;
         }
-        Map<String, HostTensor> given = new HashMap<>();
-        crossings.forEach((name, value) -> given.put(name, value.at(state.at(0))));
-        Plan made = Plan.of(new Plan.Task(graph, nodes, ends.input, ends.output, given), state);
+        Plan made = plan(nodes, state);
         if (plans.size() >= MAX_PLANS) {
             plans.clear();
         }
         plans.put(state, made);
         return made;
+    }
+
+    private Plan plan(List<OnnxNode> operators, Shape state) {
+        Map<String, HostTensor> given = new HashMap<>();
+        crossings.forEach((name, value) -> given.put(name, value.at(state.at(0))));
+        return new Plan(new Plan.Task(graph, operators, ends.input, ends.output, given), state);
     }
 
     @Override

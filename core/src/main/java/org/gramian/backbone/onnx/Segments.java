@@ -11,6 +11,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
+import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.onnx.Layout.Kind;
 import org.gramian.backbone.onnx.Segment.Crossing;
 import org.gramian.backbone.onnx.Segment.Ends;
@@ -73,7 +75,7 @@ public final class Segments {
     }
 
     private Plan whole(long images, long height, long width) {
-        return Plan.of(
+        return new Plan(
                 new Plan.Task(graph, nodes, graph.input().name(), graph.output(), Map.of()),
                 Shape.of(images, 3, height, width));
     }
@@ -103,10 +105,11 @@ public final class Segments {
 
     private List<Segment> segments() {
         plan.output();
-        Map<String, String> names = LayerNames.of(graph).byTensor();
+        Map<String, String> names = new HashMap<>();
+        LayerNames.of(graph).forEach((name, tensor) -> names.put(tensor, name));
         List<Segment> segments = new ArrayList<>();
         Set<String> named = new HashSet<>();
-        Roles roles = new Roles(graph, nodes);
+        Map<String, Role> roles = roles();
         String input = graph.input().name();
         Layout entering = Layout.MAPS;
         int start = 0;
@@ -131,7 +134,7 @@ public final class Segments {
             for (OnnxNode node : own) {
                 for (String name : node.inputs()) {
                     if (graph.weights().containsKey(name) && named.add(name)) {
-                        parameters.add(roles.spec(name));
+                        parameters.add(spec(name, roles.getOrDefault(name, Role.BIAS)));
                     }
                 }
             }
@@ -141,6 +144,40 @@ public final class Segments {
             start = end + 1;
         }
         return segments;
+    }
+
+    /**
+     * Returns the roles of weights, from the first operators that use them.
+     *
+     * <p>Filters and matrices decay. Biases, scales, offsets, class tokens and position embeddings are trained without
+     * decay. Statistics of batch norms are fixed, and so are constants of formulas: tensors that PyTorch's exporter
+     * computed itself ({@code onnx::…}) and that are added or multiplied, such as masks.
+     */
+    private Map<String, Role> roles() {
+        Map<String, Role> roles = new HashMap<>();
+        for (OnnxNode node : nodes) {
+            for (int i = 0; i < node.inputs().size(); i++) {
+                roles.putIfAbsent(node.inputs().get(i), role(node, i));
+            }
+        }
+        return roles;
+    }
+
+    private static Role role(OnnxNode node, int input) {
+        return switch (node.operator()) {
+            case "Conv", Fusion.CONV, "Gemm", "MatMul", Fusion.LINEAR ->
+                input <= 1 ? Role.WEIGHT : input <= 4 ? Role.BIAS : Role.FITTED;
+            case "BatchNormalization" -> input > 2 ? Role.FITTED : Role.BIAS;
+            case "LayerNormalization" -> Role.BIAS;
+            default -> node.inputs().get(input).startsWith("onnx::") ? Role.FITTED : Role.BIAS;
+        };
+    }
+
+    /** Returns the specification of a weight; its value comes from the file. */
+    private ParameterSpec spec(String name, Role role) {
+        Shape shape = graph.weights().getOrDefault(name, Shape.of());
+        Initializer initial = role == Role.WEIGHT && shape.rank() > 1 ? Initializer.he() : Initializer.constant(1);
+        return new ParameterSpec(name, shape, role, initial);
     }
 
     /** Returns the indexes of the nodes whose output is a cut; the last one is the output. */

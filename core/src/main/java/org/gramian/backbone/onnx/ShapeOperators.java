@@ -6,16 +6,15 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Var;
-import org.gramian.backbone.onnx.Planned.Site;
 import org.gramian.tensor.Shape;
 
 /** Operators of ONNX on the tape that reduce, rearrange, join or divide tensors. */
 final class ShapeOperators {
     private ShapeOperators() {}
 
-    static Planned reduce(Site at, boolean mean) {
+    static BoundOperator reduce(NodeContext at, boolean mean) {
         Operand x = at.in(0);
-        ShapeRules.Reduction reduction = ShapeRules.reduction(at.node(), x.shape(), at.inputs());
+        ShapeRules.Reduction reduction = ShapeRules.reduction(at);
         int[] axes = reduction.axes();
         Arrays.stream(axes).forEach(axis -> at.requireNoImages(x, axis));
         boolean kept = reduction.kept().equals(reduction.result());
@@ -28,18 +27,18 @@ final class ShapeOperators {
                 && x.batch() == 0
                 && Arrays.equals(Arrays.stream(axes).sorted().toArray(), new int[] {2, 3});
         double factor = mean ? (double) reduction.kept().elements() / x.shape().elements() : 1;
-        return Planned.of(result, v -> {
+        return BoundOperator.map(result, v -> {
             Var sums = global ? FeatureMaps.globalAveragePool(v) : v.sum(axes).mul(factor);
             return kept ? sums : sums.reshape(at.sizes(result));
         });
     }
 
     /** Reshape, Flatten, Squeeze and Unsqueeze. */
-    static Planned reshape(Site at) {
+    static BoundOperator reshape(NodeContext at) {
         Operand x = at.in(0);
-        Shape shape = ShapeRules.reshaped(at.node(), at.inputs());
+        Shape shape = ShapeRules.reshaped(at);
         Operand result = x.data() ? images(at, x, shape) : x.to(shape);
-        return Planned.of(result, v -> v.reshape(at.sizes(result)));
+        return BoundOperator.map(result, v -> v.reshape(at.sizes(result)));
     }
 
     /**
@@ -49,7 +48,7 @@ final class ShapeOperators {
      * becomes the rows {@code [t·1, d]} of a linear layer if two dimensions remain, and the heads {@code [t, 1·h, e]} of
      * attention if more do.
      */
-    private static Operand images(Site at, Operand x, Shape shape) {
+    private static Operand images(NodeContext at, Operand x, Shape shape) {
         long before = x.outer();
         for (int i = 0; i < x.batch(); i++) {
             before *= x.size(i);
@@ -65,9 +64,8 @@ final class ShapeOperators {
         }
         if (found.isEmpty()) {
             if (at.images() > 1) {
-                throw at.node()
-                        .error("expected a shape that keeps the images apart, found " + x.shape() + " to " + shape
-                                + "; export with a dynamic batch size: dynamic_axes={'images': {0: 'n'}}");
+                throw at.error("expected a shape that keeps the images apart, found " + x.shape() + " to " + shape
+                        + "; export with a dynamic batch size: dynamic_axes={'images': {0: 'n'}}");
             }
             return x.to(shape, 0);
         }
@@ -77,41 +75,43 @@ final class ShapeOperators {
                 .orElseGet(() -> shape.rank() == 2 ? found.getFirst() : found.getLast());
     }
 
-    static Planned transpose(Site at) {
+    static BoundOperator transpose(NodeContext at) {
         Operand x = at.in(0);
-        int[] order = ShapeRules.permutation(at.node(), x.rank());
+        int[] order = ShapeRules.permutation(at);
         int batch = IntStream.range(0, order.length)
                 .filter(i -> order[i] == x.batch())
                 .findFirst()
                 .orElse(-1);
-        return Planned.of(x.to(ShapeRules.permuted(x.shape(), order), batch), v -> v.permute(order));
+        return BoundOperator.map(x.to(ShapeRules.permuted(x.shape(), order), batch), v -> v.permute(order));
     }
 
-    static Planned expand(Site at) {
+    static BoundOperator expand(NodeContext at) {
         Operand x = at.in(0);
-        Shape wanted = ShapeRules.shape(at.node(), at.list(1, ""));
-        Shape shape = ShapeRules.broadcast(x.shape(), wanted, at.node());
+        Shape wanted = ShapeRules.shape(at.node(), at.integers(1));
+        Shape shape = ShapeRules.broadcast(at.node(), x.shape(), wanted);
         Operand result = x.to(shape, x.batch() + shape.rank() - x.rank());
-        return Planned.of(result, v -> {
-            long[] own = new long[shape.rank()];
-            Arrays.fill(own, 1);
-            System.arraycopy(v.shape().sizes(), 0, own, shape.rank() - x.rank(), x.rank());
-            return v.reshape(own).expand(at.sizes(result));
-        });
+        return BoundOperator.map(result, v -> expanded(v, at.sizes(result)));
     }
 
-    static Planned concat(Site at) {
-        int axis =
-                ShapeRules.axis(at.node(), at.node().whole("axis", 1), at.in(0).rank());
-        Shape shape = ShapeRules.concatenated(
-                at.node(), at.inputs().stream().map(Operand::shape).toList(), axis);
+    /** Repeats a tensor to sizes that it broadcasts to. */
+    static Var expanded(Var x, long[] sizes) {
+        long[] own = new long[sizes.length];
+        Arrays.fill(own, 1);
+        int rank = x.shape().rank();
+        System.arraycopy(x.shape().sizes(), 0, own, sizes.length - rank, rank);
+        return x.reshape(own).expand(sizes);
+    }
+
+    static BoundOperator concat(NodeContext at) {
+        int axis = at.axis(1);
+        Shape shape = ShapeRules.concatenated(at, axis);
         int data = IntStream.range(0, at.inputs().size())
                 .filter(i -> at.in(i).data())
                 .findFirst()
                 .orElse(0);
         int batch = at.in(data).batch();
         at.requireNoImages(at.in(data), axis);
-        return new Planned(List.of(at.in(data).to(shape)), in -> {
+        return BoundOperator.of(at.in(data).to(shape), in -> {
             List<Var> parts = new ArrayList<>();
             for (int i = 0; i < at.inputs().size(); i++) {
                 Var part = in.like(i, in.get(data));
@@ -119,45 +119,41 @@ final class ShapeOperators {
                 Shape repeated = once ? part.shape().with(batch, part.shape().at(batch) * at.images()) : part.shape();
                 parts.add(once ? part.expand(repeated.sizes()) : part);
             }
-            return List.of(Var.concat(parts, axis));
+            return Var.concat(parts, axis);
         });
     }
 
-    static Planned slice(Site at) {
+    static BoundOperator slice(NodeContext at) {
         Operand x = at.in(0);
         Shape shape = x.shape();
         List<ShapeRules.Range> ranges = new ArrayList<>();
-        for (ShapeRules.Range range : ShapeRules.ranges(at.node(), shape, at.inputs())) {
-            boolean whole = range.start() == 0 && range.step() == 1 && range.count() == shape.at(range.axis());
-            if (!whole) {
+        for (ShapeRules.Range range : ShapeRules.ranges(at)) {
+            if (range.start() != 0 || range.step() != 1 || range.count() != shape.at(range.axis())) {
                 at.requireNoImages(x, range.axis());
-            }
-            shape = shape.with(range.axis(), range.count());
-            if (!whole) {
                 ranges.add(range);
             }
+            shape = shape.with(range.axis(), range.count());
         }
-        Operand result = x.to(shape);
-        return new Planned(List.of(result), in -> {
+        return BoundOperator.of(x.to(shape), in -> {
             Var part = in.get(0);
             for (ShapeRules.Range range : ranges) {
                 part = range.step() == 1
                         ? part.slice(range.axis(), range.start(), range.start() + range.count())
-                        : part.select(range.axis(), in.places(range.places()), true);
+                        : part.select(range.axis(), in.indexes(range.indexes()), true);
             }
-            return List.of(part);
+            return part;
         });
     }
 
-    static Planned split(Site at) {
+    static BoundOperator split(NodeContext at) {
         Operand x = at.in(0);
-        int axis = ShapeRules.axis(at.node(), at.node().whole("axis", 0), x.rank());
-        long[] parts = ShapeRules.parts(at.node(), x.size(axis), at.inputs());
+        int axis = at.axis(0);
+        long[] parts = ShapeRules.parts(at);
         at.requireNoImages(x, axis);
         List<Operand> results = Arrays.stream(parts)
                 .mapToObj(size -> x.to(x.shape().with(axis, size)))
                 .toList();
-        return new Planned(results, in -> {
+        return new BoundOperator(results, in -> {
             List<Var> slices = new ArrayList<>();
             long start = 0;
             for (long size : parts) {
@@ -168,29 +164,21 @@ final class ShapeOperators {
         });
     }
 
-    static Planned gather(Site at) {
+    static BoundOperator gather(NodeContext at) {
         Operand x = at.in(0);
-        int axis = ShapeRules.axis(at.node(), at.node().whole("axis", 0), x.rank());
-        HostTensor index = ShapeRules.constant(at.node(), at.inputs(), 1);
-        long size = x.size(axis);
-        long[] places =
-                Arrays.stream(index.longs()).map(i -> i < 0 ? i + size : i).toArray();
+        int axis = at.axis(0);
+        Shape taken = at.constant(1).shape();
+        long[] indexes = ShapeRules.indexes(at, axis);
         at.requireNoImages(x, axis);
-        if (Arrays.stream(places).anyMatch(i -> i < 0 || i >= size)) {
-            throw at.node()
-                    .error("expected indexes below " + size + ", found "
-                            + Arrays.stream(places).limit(8).boxed().toList() + " of dimension " + axis);
-        }
-        Shape shape = ShapeRules.gathered(x.shape(), axis, index.shape());
-        Operand result =
-                x.to(shape, axis < x.batch() ? x.batch() + index.shape().rank() - 1 : x.batch());
-        boolean one = places.length == 1;
-        boolean distinct = Arrays.stream(places).distinct().count() == places.length;
-        return new Planned(List.of(result), in -> {
-            Var taken = one
-                    ? in.get(0).slice(axis, places[0], places[0] + 1)
-                    : in.get(0).select(axis, in.places(places), distinct);
-            return List.of(index.shape().rank() == 1 ? taken : taken.reshape(at.sizes(result)));
+        Shape shape = ShapeRules.gathered(x.shape(), axis, taken);
+        Operand result = x.to(shape, axis < x.batch() ? x.batch() + taken.rank() - 1 : x.batch());
+        boolean one = indexes.length == 1;
+        boolean distinct = Arrays.stream(indexes).distinct().count() == indexes.length;
+        return BoundOperator.of(result, in -> {
+            Var part = one
+                    ? in.get(0).slice(axis, indexes[0], indexes[0] + 1)
+                    : in.get(0).select(axis, in.indexes(indexes), distinct);
+            return taken.rank() == 1 ? part : part.reshape(at.sizes(result));
         });
     }
 }

@@ -38,25 +38,7 @@ public final class ShapeRules {
         return (int) index;
     }
 
-    /** Returns the integers of a constant input, or of an attribute in older operator sets, or none if absent. */
-    static long[] list(OnnxNode node, List<Operand> inputs, int input, String attribute) {
-        if (!node.has(input)) {
-            return node.longs(attribute);
-        }
-        return constant(node, inputs, input).longs();
-    }
-
-    /** Returns a constant input. */
-    static HostTensor constant(OnnxNode node, List<Operand> inputs, int input) {
-        HostTensor constant = input < inputs.size() ? inputs.get(input).constant() : null;
-        if (constant == null) {
-            throw node.error("expected a constant as input " + input
-                    + ", found data; export with fixed sizes or with constant folding");
-        }
-        return constant;
-    }
-
-    static Shape broadcast(Shape a, Shape b, OnnxNode node) {
+    static Shape broadcast(OnnxNode node, Shape a, Shape b) {
         long[] sizes = new long[Math.max(a.rank(), b.rank())];
         for (int i = 1; i <= sizes.length; i++) {
             long m = i > a.rank() ? 1 : a.at(-i);
@@ -71,13 +53,14 @@ public final class ShapeRules {
     }
 
     /** Returns the result of Reshape, Flatten, Squeeze or Unsqueeze. */
-    static Shape reshaped(OnnxNode node, List<Operand> inputs) {
-        Operand x = inputs.getFirst();
+    static Shape reshaped(NodeContext at) {
+        OnnxNode node = at.node();
+        Operand x = at.in(0);
         return switch (node.operator()) {
-            case "Reshape" -> reshape(node, x.shape(), list(node, inputs, 1, "shape"));
+            case "Reshape" -> reshape(node, x.shape(), at.integers(1));
             case "Flatten" -> flatten(node, x.shape());
-            case "Squeeze" -> squeeze(node, x, list(node, inputs, 1, "axes"));
-            default -> unsqueeze(node, x.shape(), list(node, inputs, 1, "axes"));
+            case "Squeeze" -> squeeze(node, x, at.integers(1));
+            default -> unsqueeze(node, x.shape(), at.integers(1));
         };
     }
 
@@ -86,7 +69,7 @@ public final class ShapeRules {
         int free = -1;
         long known = 1;
         for (int i = 0; i < sizes.length; i++) {
-            if (sizes[i] == 0 && node.whole("allowzero", 0) == 0) {
+            if (sizes[i] == 0 && node.integer("allowzero", 0) == 0) {
                 sizes[i] = i < x.rank() ? x.at(i) : -2;
             }
             if (sizes[i] == -1 && free < 0) {
@@ -109,7 +92,7 @@ public final class ShapeRules {
     }
 
     private static Shape flatten(OnnxNode node, Shape x) {
-        long wanted = node.whole("axis", 1);
+        long wanted = node.integer("axis", 1);
         int axis = wanted == x.rank() ? x.rank() : axis(node, wanted, x.rank());
         long before = 1;
         for (int i = 0; i < axis; i++) {
@@ -155,13 +138,14 @@ public final class ShapeRules {
     }
 
     /** Returns the order of dimensions of Transpose. */
-    static int[] permutation(OnnxNode node, int rank) {
+    static int[] permutation(NodeContext at) {
+        int rank = at.in(0).rank();
         long[] reversed = LongStream.range(0, rank).map(i -> rank - 1 - i).toArray();
-        int[] order = Arrays.stream(node.longs("perm", reversed))
-                .mapToInt(i -> axis(node, i, rank))
+        int[] order = Arrays.stream(at.node().integers("perm", reversed))
+                .mapToInt(i -> axis(at.node(), i, rank))
                 .toArray();
         if (order.length != rank || Arrays.stream(order).distinct().count() != rank) {
-            throw node.error("expected each of " + rank + " dimensions once, found " + Arrays.toString(order));
+            throw at.error("expected each of " + rank + " dimensions once, found " + Arrays.toString(order));
         }
         return order;
     }
@@ -170,23 +154,37 @@ public final class ShapeRules {
         return Shape.of(Arrays.stream(order).mapToLong(x::at).toArray());
     }
 
-    static Shape gathered(Shape x, int axis, Shape places) {
+    static Shape gathered(Shape x, int axis, Shape indexes) {
         return Shape.of(LongStream.concat(
-                        LongStream.concat(Arrays.stream(x.sizes()).limit(axis), Arrays.stream(places.sizes())),
+                        LongStream.concat(Arrays.stream(x.sizes()).limit(axis), Arrays.stream(indexes.sizes())),
                         Arrays.stream(x.sizes()).skip(axis + 1L))
                 .toArray());
     }
 
-    static Shape concatenated(OnnxNode node, List<Shape> parts, int axis) {
+    /** Returns the indexes of Gather along a dimension, 0 or more. */
+    static long[] indexes(NodeContext at, int axis) {
+        long size = at.in(0).size(axis);
+        long[] indexes = Arrays.stream(at.constant(1).integers())
+                .map(i -> i < 0 ? i + size : i)
+                .toArray();
+        if (Arrays.stream(indexes).anyMatch(i -> i < 0 || i >= size)) {
+            throw at.error("expected indexes below " + size + ", found "
+                    + Arrays.stream(indexes).limit(8).boxed().toList() + " of dimension " + axis);
+        }
+        return indexes;
+    }
+
+    static Shape concatenated(NodeContext at, int axis) {
+        List<Shape> parts = at.inputs().stream().map(Operand::shape).toList();
         Shape first = parts.getFirst();
         long size = 0;
         for (Shape part : parts) {
             if (part.rank() != first.rank() || !part.with(axis, 0).equals(first.with(axis, 0))) {
-                throw node.error("expected equal sizes other than of dimension " + axis + ", found " + parts);
+                throw at.error("expected equal sizes other than of dimension " + axis + ", found " + parts);
             }
             size += part.at(axis);
         }
-        return shape(node, first.with(axis, size).sizes());
+        return shape(at.node(), first.with(axis, size).sizes());
     }
 
     /**
@@ -199,17 +197,19 @@ public final class ShapeRules {
      */
     public record Range(int axis, long start, long step, long count) {
         /** Returns the indexes. */
-        public long[] places() {
+        public long[] indexes() {
             return LongStream.range(0, count).map(i -> start + i * step).toArray();
         }
     }
 
     /** Returns the parts that Slice takes. */
-    static List<Range> ranges(OnnxNode node, Shape x, List<Operand> inputs) {
-        long[] starts = list(node, inputs, 1, "starts");
-        long[] ends = list(node, inputs, 2, "ends");
-        long[] axes = list(node, inputs, 3, "axes");
-        long[] steps = node.has(4) ? constant(node, inputs, 4).longs() : new long[0];
+    static List<Range> ranges(NodeContext at) {
+        OnnxNode node = at.node();
+        Shape x = at.in(0).shape();
+        long[] starts = at.integers(1);
+        long[] ends = at.integers(2);
+        long[] axes = at.integers(3);
+        long[] steps = at.integers(4);
         boolean fits = starts.length == ends.length
                 && (axes.length == 0 || axes.length == starts.length)
                 && (steps.length == 0 || steps.length == starts.length);
@@ -238,9 +238,10 @@ public final class ShapeRules {
     }
 
     /** Returns the sizes of the parts of Split. */
-    static long[] parts(OnnxNode node, long size, List<Operand> inputs) {
-        long[] parts = list(node, inputs, 1, "split");
-        int count = node.outputs().size();
+    static long[] parts(NodeContext at) {
+        long size = at.in(0).size(at.axis(0));
+        long[] parts = at.integers(1);
+        int count = at.node().outputs().size();
         if (parts.length == 0) {
             long each = Math.ceilDiv(size, count);
             parts = new long[count];
@@ -251,7 +252,7 @@ public final class ShapeRules {
         if (parts.length != count
                 || Arrays.stream(parts).anyMatch(part -> part < 0 || part > size)
                 || Arrays.stream(parts).sum() != size) {
-            throw node.error("expected " + count + " parts of " + size + ", found " + Arrays.toString(parts));
+            throw at.error("expected " + count + " parts of " + size + ", found " + Arrays.toString(parts));
         }
         return parts;
     }
@@ -267,9 +268,11 @@ public final class ShapeRules {
     record Reduction(int[] axes, Shape kept, Shape result) {}
 
     /** Returns the dimensions and shapes of ReduceMean and the like; without axes all dimensions are reduced. */
-    static Reduction reduction(OnnxNode node, Shape x, List<Operand> inputs) {
-        long[] given = list(node, inputs, 1, "axes");
-        boolean none = given.length == 0 && node.whole("noop_with_empty_axes", 0) == 1;
+    static Reduction reduction(NodeContext at) {
+        OnnxNode node = at.node();
+        Shape x = at.in(0).shape();
+        long[] given = at.integers(1);
+        boolean none = given.length == 0 && node.integer("noop_with_empty_axes", 0) == 1;
         int[] axes = given.length == 0 && !none
                 ? IntStream.range(0, x.rank()).toArray()
                 : Arrays.stream(given)
@@ -280,7 +283,7 @@ public final class ShapeRules {
         for (int axis : axes) {
             kept = kept.with(axis, 1);
         }
-        if (node.whole("keepdims", 1) == 1) {
+        if (node.integer("keepdims", 1) == 1) {
             return new Reduction(axes, kept, kept);
         }
         long[] rest = IntStream.range(0, x.rank())

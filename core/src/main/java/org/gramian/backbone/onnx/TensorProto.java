@@ -9,11 +9,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.gramian.backbone.onnx.ProtoMessage.NumberList;
-import org.gramian.backbone.onnx.ProtoMessage.Wire;
+import org.gramian.basis.Protobuf;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
@@ -24,10 +25,7 @@ import org.gramian.tensor.file.TensorFileException;
 /**
  * {@code TensorProto} of an ONNX file: elements in {@code raw_data}, in a typed field or in an external file.
  *
- * @param name name of the tensor
- * @param type element type
- * @param shape sizes
- * @param data elements, little-endian without gaps; 4 bytes for typed integers of at most 32 bits
+ * @param data elements, little-endian without gaps; none for a weight in the definition of a network
  */
 record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
     private static final int MAX_RANK = 8;
@@ -68,50 +66,66 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
                             + " int8, uint8 or bool, found the ONNX type " + code + "; export the network in float32");
         }
 
-        boolean isFloating() {
-            return this == FLOAT || this == FLOAT16 || this == DOUBLE || this == BFLOAT16;
+        int code() {
+            return code;
         }
+
+        boolean isFloating() {
+            return TensorProto.isFloating(code);
+        }
+    }
+
+    /** Returns whether a code is that of a floating-point type. */
+    static boolean isFloating(long code) {
+        return code == 1 || code == 10 || code == 11 || code == 16;
     }
 
     /**
      * File of a tensor.
      *
-     * @param path the ONNX file
-     * @param arena lifetime of mapped and converted data
-     * @param mapped external files mapped so far
+     * @param path the ONNX file; empty for the definition of a network
+     * @param arena lifetime of loaded and converted data
+     * @param loaded external files loaded so far
      */
-    record Source(Path path, Arena arena, Map<Path, MemorySegment> mapped) {}
+    record Source(Path path, Arena arena, Map<Path, MemorySegment> loaded) {
+        /** Returns whether weights have no elements and no external files are read. */
+        boolean definition() {
+            return path.toString().isEmpty();
+        }
+    }
 
     /** Reads a tensor; external data is looked up beside the file. */
-    static TensorProto read(ProtoMessage message, Source source) throws TensorFileException {
+    static TensorProto read(Protobuf.Reader message, Source source) throws TensorFileException {
         String name = "";
         Type type = Type.FLOAT;
-        NumberList sizes = new NumberList(MAX_RANK);
+        List<Long> sizes = new ArrayList<>();
         MemorySegment raw = MemorySegment.NULL;
         boolean external = false;
         Map<String, String> location = new HashMap<>();
         ByteArrayOutputStream typed = new ByteArrayOutputStream();
-        NumberList wholes = new NumberList(HostTensor.MAX_ELEMENTS);
+        List<Long> integers = new ArrayList<>();
         while (message.next()) {
             switch (message.field()) {
-                case 1 -> message.wholes(sizes);
-                case 2 -> type = Type.of(message.whole());
+                case 1 -> message.integers(sizes, MAX_RANK);
+                case 2 -> type = Type.of(message.integer());
                 case 3 -> throw new IllegalArgumentException("a tensor is stored in segments, which are not supported");
-                case 4, 10 -> typed.writeBytes(message.content().toArray(ValueLayout.JAVA_BYTE));
-                case 5, 7 -> message.wholes(wholes);
+                case 4, 10 -> typed.writeBytes(message.bytes().toArray(ValueLayout.JAVA_BYTE));
+                case 5, 7 -> message.integers(integers, HostTensor.MAX_ELEMENTS);
                 case 8 -> name = message.text();
-                case 9 -> raw = message.content();
+                case 9 -> raw = message.bytes();
                 case 13 -> entry(message.message(), location);
-                case 14 -> external = message.whole() == 1;
+                case 14 -> external = message.integer() == 1;
                 default -> {}
             }
         }
         try {
-            Shape shape = Shape.of(sizes.toArray());
+            Shape shape = Shape.of(sizes.stream().mapToLong(Long::longValue).toArray());
             MemorySegment data = external
                     ? external(location, source)
-                    : raw.byteSize() > 0 ? raw : typed(type, typed.toByteArray(), wholes.toArray());
-            if (shape.elements() > Long.MAX_VALUE / 8 || data.byteSize() != shape.elements() * type.bytes) {
+                    : raw.byteSize() > 0 ? raw : typed(type, typed.toByteArray(), integers);
+            boolean omitted = source.definition() && data.byteSize() == 0 && type == Type.FLOAT;
+            boolean fits = shape.elements() <= Long.MAX_VALUE / 8 && data.byteSize() == shape.elements() * type.bytes;
+            if (!fits && !omitted) {
                 throw new IllegalArgumentException("expected " + shape.elements() + " elements of " + type.bytes
                         + " bytes for the shape " + shape + ", found " + data.byteSize() + " bytes");
             }
@@ -122,11 +136,11 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
         }
     }
 
-    private static void entry(ProtoMessage message, Map<String, String> entries) {
+    private static void entry(Protobuf.Reader message, Map<String, String> entries) {
         String key = "";
         String value = "";
         while (message.next()) {
-            if (message.wire() == Wire.DELIMITED) {
+            if (message.isDelimited()) {
                 String text = message.text();
                 key = message.field() == 1 ? text : key;
                 value = message.field() == 2 ? text : value;
@@ -136,25 +150,29 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
     }
 
     /** Encodes the elements of typed fields; float16 and bfloat16 are bits in {@code int32_data}. */
-    private static MemorySegment typed(Type type, byte[] reals, long[] wholes) {
+    private static MemorySegment typed(Type type, byte[] reals, List<Long> integers) {
         if (type == Type.FLOAT || type == Type.DOUBLE) {
             return MemorySegment.ofArray(reals);
         }
-        MemorySegment data = MemorySegment.ofArray(new byte[wholes.length * type.bytes]);
-        for (int i = 0; i < wholes.length; i++) {
+        MemorySegment data = MemorySegment.ofArray(new byte[integers.size() * type.bytes]);
+        for (int i = 0; i < integers.size(); i++) {
+            long value = integers.get(i);
             switch (type.bytes) {
-                case 1 -> data.set(ValueLayout.JAVA_BYTE, i, (byte) wholes[i]);
-                case 2 -> data.set(SHORT, 2L * i, (short) wholes[i]);
-                case 4 -> data.set(INT, 4L * i, (int) wholes[i]);
-                default -> data.set(LONG, 8L * i, wholes[i]);
+                case 1 -> data.set(ValueLayout.JAVA_BYTE, i, (byte) value);
+                case 2 -> data.set(SHORT, 2L * i, (short) value);
+                case 4 -> data.set(INT, 4L * i, (int) value);
+                default -> data.set(LONG, 8L * i, value);
             }
         }
         return data;
     }
 
-    /** Maps a part of an external file, which must lie in the folder of the ONNX file. */
+    /** Loads a part of an external file, which must lie in the folder of the ONNX file. */
     private static MemorySegment external(Map<String, String> location, Source source) throws TensorFileException {
         String name = location.getOrDefault("location", "");
+        if (source.definition()) {
+            throw new IllegalArgumentException("expected no external data in the definition of a network");
+        }
         Path folder =
                 Objects.requireNonNull(source.path.toAbsolutePath().normalize().getParent());
         Path path;
@@ -170,10 +188,10 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
             throw new IllegalArgumentException(
                     "expected a file name for external data, found " + QuotedText.text(name));
         }
-        MemorySegment data = source.mapped.get(path);
+        MemorySegment data = source.loaded.get(path);
         if (data == null) {
-            data = map(path, folder, source.arena);
-            source.mapped.put(path, data);
+            data = load(path, folder, source.arena);
+            source.loaded.put(path, data);
         }
         long offset = number(location, "offset", 0);
         long length = number(location, "length", data.byteSize() - offset);
@@ -184,7 +202,7 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
         return data.asSlice(offset, length);
     }
 
-    private static MemorySegment map(Path path, Path folder, Arena arena) throws TensorFileException {
+    private static MemorySegment load(Path path, Path folder, Arena arena) throws TensorFileException {
         try (InputFile data = InputFile.open(path)) {
             if (!path.toRealPath().startsWith(folder.toRealPath())) {
                 throw new IllegalArgumentException("expected external data in the folder of the file, found a link that"
@@ -198,10 +216,10 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
         }
     }
 
-    private static long number(Map<String, String> location, String key, long otherwise) {
+    private static long number(Map<String, String> location, String key, long defaultValue) {
         String text = location.get(key);
         try {
-            return text == null ? otherwise : Long.parseLong(text);
+            return text == null ? defaultValue : Long.parseLong(text);
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException(
                     "expected a number as " + key + " of external data, found " + QuotedText.text(text));

@@ -13,7 +13,6 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.onnx.HostTensor;
 import org.gramian.backbone.onnx.OnnxFile;
 import org.gramian.backbone.onnx.OnnxNode;
 import org.gramian.tensor.DType;
@@ -91,7 +90,7 @@ public final class OnnxWeights {
         for (OnnxNode node : file.graph().nodes()) {
             switch (node.operator()) {
                 case "Conv" -> layers.add(normalized(layer(node, weight(node), false, bias(node, 2)), node));
-                case "Gemm" -> layers.add(layer(node, weight(node), attribute(node, "transB", 0) == 0, bias(node, 2)));
+                case "Gemm" -> layers.add(layer(node, weight(node), node.integer("transB", 0) == 0, bias(node, 2)));
                 case "MatMul" -> {
                     Optional<OnnxNode> sum = user(node, "Add");
                     layers.add(layer(
@@ -126,11 +125,6 @@ public final class OnnxWeights {
                 ? Optional.empty()
                 : Optional.ofNullable(file.weights().get(node.inputs().get(input)))
                         .map(OnnxWeights::values);
-    }
-
-    private static double attribute(OnnxNode node, String name, double otherwise) {
-        HostTensor value = node.numbers().get(name);
-        return value == null ? otherwise : value.values()[0];
     }
 
     private static float[] values(StoredTensor tensor) {
@@ -169,7 +163,7 @@ public final class OnnxWeights {
         float[] beta = statistics(norm.get(), 2, channels);
         float[] mean = statistics(norm.get(), 3, channels);
         float[] variance = statistics(norm.get(), 4, channels);
-        double epsilon = attribute(norm.get(), "epsilon", DEFAULT_EPSILON);
+        double epsilon = norm.get().number("epsilon", DEFAULT_EPSILON);
         float[] weight = layer.weight.clone();
         float[] bias = layer.bias.clone();
         int each = weight.length / channels;

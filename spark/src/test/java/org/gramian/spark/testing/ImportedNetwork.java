@@ -22,7 +22,7 @@ public final class ImportedNetwork {
     }
 
     private static Backbone backbone(OnnxFile content) {
-        return Backbone.of("small", content.graph().toJson(), Preprocessing.TORCHVISION);
+        return Backbone.of("small", content.graph().definition(), Preprocessing.TORCHVISION);
     }
 
     /** Installs network and weights in a folder and returns the file, which the setting {@code backbone} takes. */

@@ -3,10 +3,8 @@ package org.gramian.export;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.CodedOutputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -21,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.gramian.basis.Protobuf.Writer;
 import org.gramian.inference.OpenModel;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
@@ -32,8 +31,11 @@ import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
-class OnnxFileTest {
+class ExportedFileTest {
     private static final String POOLING = "conv:4/rbf/spd:3/relu/triu/root/l2";
     private static final int GRAPH = 7;
     private static final int METADATA = 14;
@@ -48,14 +50,14 @@ class OnnxFileTest {
     void write() throws IOException {
         file = folder.resolve("model.onnx");
         try (SmallModel small = SmallModel.of(POOLING, 32)) {
-            OnnxFile.write(file, small.model(), small.card(), OnnxFile.DEFAULT_OPSET);
+            ExportedFile.write(file, small.model(), small.card(), ExportedFile.DEFAULT_OPSET);
         }
     }
 
     @Test
-    void theCardIsReadBack() throws IOException {
+    void readsCardBack() throws IOException {
         try (SmallModel small = SmallModel.of(POOLING, 32)) {
-            assertThat(OnnxFile.header(file)).isEqualTo(ModelHeader.of(small.model(), small.card()));
+            assertThat(ExportedFile.header(file)).isEqualTo(ModelHeader.of(small.model(), small.card()));
         }
     }
 
@@ -67,12 +69,12 @@ class OnnxFileTest {
     }
 
     @Test
-    void aRefusedFileLeavesThePreviousOne() throws IOException {
+    void failedInspectionKeepsPreviousFile() throws IOException {
         byte[] former = Files.readAllBytes(file);
         try (SmallModel small = SmallModel.of("average", 32)) {
-            var content = OnnxFile.proto(small.model(), small.card(), OnnxFile.DEFAULT_OPSET);
-            assertThatThrownBy(() -> OnnxFile.write(file, content, draft -> {
-                        assertThat(OnnxFile.header(draft).head().pooling().text())
+            var content = ExportedFile.content(small.model(), small.card(), ExportedFile.DEFAULT_OPSET);
+            assertThatThrownBy(() -> ExportedFile.write(file, content, draft -> {
+                        assertThat(ExportedFile.header(draft).head().pooling().text())
                                 .isEqualTo("average");
                         throw new IOException("no");
                     }))
@@ -85,10 +87,10 @@ class OnnxFileTest {
     }
 
     @Test
-    void unsupportedOperatorSetsAreRefused() {
+    void rejectsUnsupportedOperatorSets() {
         try (SmallModel small = SmallModel.of("average", 32)) {
             for (int opset : List.of(12, 22)) {
-                assertThatThrownBy(() -> OnnxFile.proto(small.model(), small.card(), opset))
+                assertThatThrownBy(() -> ExportedFile.content(small.model(), small.card(), opset))
                         .isInstanceOf(IllegalArgumentException.class)
                         .has(facts("13", "21"))
                         .hasMessageContaining(Integer.toString(opset));
@@ -97,7 +99,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void aTruncatedFileIsRefused() throws IOException {
+    void rejectsTruncatedFiles() throws IOException {
         byte[] whole = Files.readAllBytes(file);
         for (int length = 0; length < whole.length; length += 1 + whole.length / 97) {
             Files.write(file, Arrays.copyOf(whole, length));
@@ -109,7 +111,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void mutatedFilesAreReadOrRefusedWithAMessage() throws IOException {
+    void readsOrRejectsMutatedFiles() throws IOException {
         byte[] whole = Files.readAllBytes(file);
         SplittableRandom random = new SplittableRandom(9);
         int refused = 0;
@@ -120,7 +122,7 @@ class OnnxFileTest {
             }
             Files.write(file, changed);
             try {
-                OnnxFile.header(file);
+                ExportedFile.header(file);
             } catch (ModelFileException said) {
                 refused++;
                 assertThat(said.getMessage()).startsWith(file.toString());
@@ -129,23 +131,9 @@ class OnnxFileTest {
         assertThat(refused).isPositive();
     }
 
-    @FunctionalInterface
-    private interface Fields {
-        void write(CodedOutputStream out) throws IOException;
-    }
-
-    private static ByteString message(Fields fields) throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        CodedOutputStream out = CodedOutputStream.newInstance(bytes);
-        fields.write(out);
-        out.flush();
-        return ByteString.copyFrom(bytes.toByteArray());
-    }
-
     /** Protocol buffers may be continued: what is appended becomes part of the same message. */
-    private void append(int field, ByteString content) throws IOException {
-        byte[] more = message(out -> out.writeBytes(field, content)).toByteArray();
-        Files.write(file, more, StandardOpenOption.APPEND);
+    private void append(int field, Writer content) throws IOException {
+        Files.write(file, new Writer().message(field, content).toBytes(), StandardOpenOption.APPEND);
     }
 
     private void requireRefused(Facts words) {
@@ -155,67 +143,49 @@ class OnnxFileTest {
                 .has(words);
     }
 
-    @Test
-    void unknownOperatorsAreRefused() throws IOException {
-        ByteString node = message(out -> out.writeString(4, "Loop"));
-        append(GRAPH, message(out -> out.writeBytes(1, node)));
-        requireRefused(facts("Loop"));
+    static Stream<Arguments> foreignParts() {
+        Writer loop = new Writer().message(1, new Writer().text(4, "Loop"));
+        Writer custom = new Writer().message(1, new Writer().text(4, "Relu").text(7, "com.example"));
+        Writer location = new Writer().text(1, "location").text(2, "a/b");
+        Writer external = new Writer().message(5, new Writer().message(13, location));
+        Writer twice = new Writer().text(1, "gramian.classes").text(2, "[]");
+        return Stream.of(
+                arguments("Loop", GRAPH, loop),
+                arguments("com.example:Relu", GRAPH, custom),
+                arguments("external data", GRAPH, external),
+                arguments("function", FUNCTION, new Writer()),
+                arguments("gramian.classes", METADATA, twice));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("foreignParts")
+    void rejectsForeignParts(String name, int field, Writer content) throws IOException {
+        append(field, content);
+        requireRefused(facts(name));
     }
 
     @Test
-    void operatorsOfOtherDomainsAreRefused() throws IOException {
-        ByteString node = message(out -> {
-            out.writeString(4, "Relu");
-            out.writeString(7, "com.example");
-        });
-        append(GRAPH, message(out -> out.writeBytes(1, node)));
-        requireRefused(facts("com.example:Relu"));
-    }
-
-    @Test
-    void externalDataIsRefused() throws IOException {
-        ByteString constant =
-                message(out -> out.writeBytes(13, ByteString.copyFromUtf8("\n\blocation\u0012\u0003a/b")));
-        append(GRAPH, message(out -> out.writeBytes(5, constant)));
-        requireRefused(facts("file"));
-    }
-
-    @Test
-    void functionsAreRefused() throws IOException {
-        append(FUNCTION, ByteString.EMPTY);
-        requireRefused(facts("function"));
-    }
-
-    @Test
-    void duplicateOrTooManyMetadataAreRefused() throws IOException {
-        byte[] whole = Files.readAllBytes(file);
-        append(METADATA, message(out -> {
-            out.writeString(1, "gramian.classes");
-            out.writeString(2, "[]");
-        }));
-        requireRefused(facts("gramian.classes"));
-        Files.write(file, whole);
+    void rejectsTooManyMetadata() throws IOException {
         for (int i = 0; i < 300; i++) {
-            int number = i;
-            append(METADATA, message(out -> out.writeString(1, "k" + number)));
+            append(METADATA, new Writer().text(1, "k" + i));
         }
         requireRefused(facts("256"));
     }
 
     @Test
-    void metadataOfAnotherModelAreRefused() throws IOException {
-        ModelHeader header = OnnxFile.header(file);
+    void rejectsMetadataOfAnotherModel() throws IOException {
+        ModelHeader header = ExportedFile.header(file);
         byte[] whole = Files.readAllBytes(file);
         String text = new String(whole, StandardCharsets.ISO_8859_1);
         String changed = text.replace("conv:4/rbf/spd:3/relu", "conv:4/rbf/spd:2/relu");
         assertThat(changed).isNotEqualTo(text);
         Files.write(file, changed.getBytes(StandardCharsets.ISO_8859_1));
-        assertThat(OnnxFile.header(file).descriptorSize()).isLessThan(header.descriptorSize());
+        assertThat(ExportedFile.header(file).descriptorSize()).isLessThan(header.descriptorSize());
         requireRefused(facts("descriptors"));
     }
 
     @Test
-    void otherFilesAreRefused() throws IOException {
+    void rejectsOtherFiles() throws IOException {
         Files.write(file, new byte[0]);
         requireRefused(facts("ONNX"));
         Files.writeString(file, "no model at all");
@@ -225,7 +195,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void otherCropSizesAndClosedEnginesAreRefused() throws IOException {
+    void rejectsOtherCropSizesAndClosedEngines() throws IOException {
         OnnxEngine engine = OnnxEngine.open(file, 1);
         float[] crop = new float[3 * 40 * 40];
         var memory = MemorySegment.ofArray(crop);
@@ -248,15 +218,15 @@ class OnnxFileTest {
     }
 
     @Test
-    void aModelOfEitherKindOpensAndAgrees() throws IOException {
+    void opensModelsOfEitherKind() throws IOException {
         Path trained = folder.resolve("model.safetensors");
         try (SmallModel small = SmallModel.of(POOLING, 32)) {
             ModelFile.write(trained, small.model(), small.card());
             var crops = Arena.ofAuto().allocateFrom(ValueLayout.JAVA_FLOAT, small.crops(2));
             try (OpenModel torch = OpenModel.open(trained, OpenModel.EngineChoice.AUTO, () -> Device.CPU, 0);
-                    OpenModel onnx = OpenModel.open(file, OpenModel.EngineChoice.AUTO, OnnxFileTest::noDevice, 1);
+                    OpenModel onnx = OpenModel.open(file, OpenModel.EngineChoice.AUTO, ExportedFileTest::noDevice, 1);
                     OpenModel changed =
-                            OpenModel.open(trained, OpenModel.EngineChoice.ONNX, OnnxFileTest::noDevice, 1)) {
+                            OpenModel.open(trained, OpenModel.EngineChoice.ONNX, ExportedFileTest::noDevice, 1)) {
                 assertThat(torch.engineName()).isEqualTo("libtorch");
                 assertThat(torch.model()).isPresent();
                 requireOnePassAgrees(torch.classifier().engine(), crops, small.shape(2));

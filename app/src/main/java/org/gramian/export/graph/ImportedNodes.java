@@ -1,0 +1,211 @@
+package org.gramian.export.graph;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.onnx.HostTensor;
+import org.gramian.backbone.onnx.OnnxNode;
+import org.gramian.backbone.onnx.PlannedNode;
+import org.gramian.backbone.onnx.Segment;
+import org.gramian.backbone.onnx.ShapeRules.Range;
+import org.gramian.tensor.Activation;
+import org.gramian.tensor.Shape;
+
+/**
+ * Copies the nodes of a network that was read from an ONNX file.
+ *
+ * <p>Constants that depend on sizes are those of the exported image size, and the number of images is dynamic. Operators whose
+ * form differs between operator sets, or that older ones lack, become formulas.
+ */
+final class ImportedNodes {
+    private final Graph graph;
+    private final ParameterSet parameters;
+    private final Map<String, Value> values = new HashMap<>();
+
+    ImportedNodes(Graph graph, ParameterSet parameters) {
+        this.graph = graph;
+        this.parameters = parameters;
+    }
+
+    /** Copies a part of a network; what enters and leaves is as {@link Segment#apply} has it. */
+    Value copy(Segment segment, Value state) {
+        Value entering = switch (segment.entering().kind()) {
+            case MAPS, TOKENS -> state;
+            case CHANNELS_LAST -> graph.permute(state, 0, 2, 3, 1);
+            case VECTOR -> graph.reshape(state, state.each());
+        };
+        values.put(segment.input(), entering);
+        long[] sizes = longs(entering.sizes());
+        sizes[0] = 1;
+        for (PlannedNode planned : segment.nodes(Shape.of(sizes))) {
+            List<Value> results = planned.node().operator().equals("Split") ? split(planned) : List.of(result(planned));
+            for (int i = 0; i < results.size(); i++) {
+                values.put(planned.outputs().get(i).name(), results.get(i));
+            }
+        }
+        Value leaving = value(segment.output());
+        return switch (segment.layout().kind()) {
+            case MAPS, TOKENS -> leaving;
+            case CHANNELS_LAST -> graph.permute(leaving, 0, 3, 1, 2);
+            case VECTOR -> graph.reshape(leaving, leaving.at(1), 1, 1);
+        };
+    }
+
+    private static long[] longs(List<Long> values) {
+        return values.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    private Value value(String name) {
+        Value known = values.get(name);
+        return known != null ? known : graph.parameter(parameters.get(name));
+    }
+
+    private Value in(PlannedNode planned, int i) {
+        PlannedNode.Tensor tensor = planned.inputs().get(i);
+        HostTensor constant = tensor.constant();
+        String operator = planned.node().operator();
+        if (tensor.name().isEmpty()) {
+            return Value.ABSENT;
+        } else if (constant == null) {
+            return value(tensor.name());
+        } else if (i == 1 && (operator.equals("Gather") || operator.equals("Pad"))) {
+            return graph.constant("constant", constant);
+        } else if (i == 0 && operator.equals("Where")) {
+            return graph.booleans("condition", constant);
+        }
+        return tensor.sizes().isEmpty()
+                ? graph.number(constant.values()[0])
+                : graph.constant("constant", tensor.sizes(), constant.values());
+    }
+
+    private List<Value> inputs(PlannedNode planned) {
+        return IntStream.range(0, planned.inputs().size())
+                .mapToObj(i -> in(planned, i))
+                .toList();
+    }
+
+    private Value result(PlannedNode planned) {
+        OnnxNode node = planned.node();
+        List<Long> sizes = planned.outputs().getFirst().sizes();
+        return switch (node.operator()) {
+            case "Identity", "Dropout", "Cast" -> in(planned, 0); // data stays in float32
+            case "Reshape", "Flatten", "Squeeze", "Unsqueeze" -> reshaped(in(planned, 0), sizes);
+            case "Expand" -> expanded(in(planned, 0), sizes);
+            case "Concat" -> concatenated(planned);
+            case "Slice" -> sliced(in(planned, 0), planned.ranges());
+            case "ReduceMean", "ReduceSum" -> reduced(planned, in(planned, 0), sizes);
+            case "Softmax" -> softmax(planned, in(planned, 0));
+            case "Resize" -> resized(planned, in(planned, 0), sizes);
+            case "HardSwish" -> graph.activated(in(planned, 0), Activation.HARD_SWISH);
+            case "Gelu" ->
+                node.text("approximate", "none").equals("tanh")
+                        ? graph.tanhGelu(in(planned, 0))
+                        : graph.gelu(in(planned, 0));
+            case "LayerNormalization" -> {
+                Value beta = node.has(2) ? in(planned, 2) : graph.number(0);
+                yield graph.layerNorm(in(planned, 0), in(planned, 1), beta, node.number("epsilon", 1e-5));
+            }
+            case "BatchNormalization" -> {
+                Map<String, Object> epsilon = Map.of("epsilon", node.number("epsilon", 1e-5));
+                yield graph.node(node.operator(), sizes, inputs(planned), epsilon);
+            }
+            default -> {
+                Map<String, Object> attributes = new HashMap<>(node.attributes());
+                if (node.operator().equals("AveragePool")) {
+                    attributes.remove("dilations"); // of size 1; an attribute since opset 19
+                }
+                yield graph.node(node.operator(), sizes, inputs(planned), attributes);
+            }
+        };
+    }
+
+    /** Returns other sizes; the one of the images, if there is one, follows from the others. */
+    private Value reshaped(Value x, List<Long> sizes) {
+        return x.sizes().equals(sizes)
+                ? x
+                : graph.node("Reshape", sizes, List.of(x, graph.integers("sizes", longs(sizes))));
+    }
+
+    private Value expanded(Value x, List<Long> sizes) {
+        long[] target =
+                sizes.stream().mapToLong(size -> size == Value.BATCH ? 1 : size).toArray(); // 1 keeps the size
+        return x.sizes().equals(sizes) ? x : graph.node("Expand", sizes, List.of(x, graph.integers("sizes", target)));
+    }
+
+    private Value softmax(PlannedNode planned, Value x) {
+        boolean flat = planned.isFlatSoftmax();
+        int axis = planned.axis(flat ? 1 : -1);
+        if (!flat || axis == x.rank() - 1) {
+            return graph.softmax(x, axis);
+        }
+        long each = x.sizes().stream().skip(axis).reduce(1L, Math::multiplyExact);
+        return reshaped(graph.softmax(reshaped(x, List.of(Value.BATCH, each)), 1), x.sizes());
+    }
+
+    private Value reduced(PlannedNode planned, Value x, List<Long> sizes) {
+        int[] axes = planned.reducedAxes();
+        long count = Arrays.stream(axes).mapToLong(x::at).reduce(1, Math::multiplyExact);
+        boolean mean = planned.node().operator().equals("ReduceMean");
+        return reshaped(mean ? graph.sumOver(x, count, axes) : graph.sum(x, axes), sizes);
+    }
+
+    private Value concatenated(PlannedNode planned) {
+        int images = planned.outputs().getFirst().sizes().indexOf(Value.BATCH);
+        List<Value> parts = new ArrayList<>(inputs(planned));
+        if (images >= 0) {
+            parts.replaceAll(part -> part.at(images) == Value.BATCH ? part : repeated(part, parts, images));
+        }
+        return graph.concat(parts, planned.axis(1));
+    }
+
+    /** Repeats a constant or weight for each image: 0 times an element of the data has their number. */
+    private Value repeated(Value part, List<Value> parts, int images) {
+        Value data = parts.stream()
+                .filter(value -> value.at(images) == Value.BATCH)
+                .findFirst()
+                .orElseThrow(() -> new NotExpressibleException("a sequence of weights for each image"));
+        int[] others = IntStream.range(0, data.rank()).filter(i -> i != images).toArray();
+        long[] ones = LongStream.generate(() -> 1).limit(others.length).toArray();
+        return graph.add(graph.scale(graph.slice(data, others, new long[others.length], ones), 0), part);
+    }
+
+    private Value sliced(Value x, List<Range> ranges) {
+        Value part = x;
+        for (Range range : ranges) {
+            boolean all = range.start() == 0 && range.step() == 1 && range.count() == part.at(range.axis());
+            if (part.at(range.axis()) == Value.BATCH || all) {
+                continue; // all of them: others are refused when the network is imported
+            }
+            part = range.step() == 1
+                    ? graph.slice(part, range.axis(), range.start(), range.start() + range.count())
+                    : graph.gather(part, range.indexes(), range.axis());
+        }
+        return part;
+    }
+
+    private List<Value> split(PlannedNode planned) {
+        int axis = planned.axis(0);
+        List<Value> parts = new ArrayList<>();
+        long start = 0;
+        for (PlannedNode.Tensor output : planned.outputs()) {
+            long end = start + output.sizes().get(axis);
+            parts.add(graph.slice(in(planned, 0), axis, start, end));
+            start = end;
+        }
+        return parts;
+    }
+
+    private Value resized(PlannedNode planned, Value x, List<Long> sizes) {
+        String mode = planned.node().text("mode", "nearest");
+        if (!mode.equals("nearest")) {
+            return graph.resize(x, sizes.get(2), sizes.get(3), mode.equals("cubic") ? mode : "linear");
+        }
+        List<long[]> indexes = planned.nearest();
+        return graph.gather(graph.gather(x, indexes.get(0), 2), indexes.get(1), 3);
+    }
+}

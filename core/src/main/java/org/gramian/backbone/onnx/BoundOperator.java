@@ -1,0 +1,77 @@
+package org.gramian.backbone.onnx;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Operator with known shapes.
+ *
+ * @param outputs what is known of the results
+ * @param kernel computes them on the tape
+ */
+record BoundOperator(List<Operand> outputs, Function<Arguments, List<Var>> kernel) {
+    /** Returns an operator with one result. */
+    static BoundOperator of(Operand output, Function<Arguments, Var> kernel) {
+        return new BoundOperator(List.of(output), in -> List.of(kernel.apply(in)));
+    }
+
+    /** Returns a function of the first input. */
+    static BoundOperator map(Operand output, UnaryOperator<Var> function) {
+        return of(output, in -> function.apply(in.get(0)));
+    }
+
+    /** Inputs of an operator on the tape. */
+    record Arguments(Tape tape, Tensor like, List<@Nullable Var> values, List<Operand> operands) {
+        private record Constant(HostTensor value, DType type, Device device) {}
+
+        /** A network has few and small constants; a CUDA graph may refer to any, so they are kept. */
+        private static final Map<Constant, Tensor> CONSTANTS = new ConcurrentHashMap<>();
+
+        /** Returns an input; a constant gets the type and device of the data. */
+        Var get(int i) {
+            Var value = values.get(i);
+            return value != null ? value : tape.constant(constant(i, like.type()));
+        }
+
+        /** Returns an input in the type of another. */
+        Var like(int i, Var x) {
+            return get(i).to(x.value().type());
+        }
+
+        /** Returns a constant input in a type. */
+        Tensor constant(int i, DType type) {
+            HostTensor value = operands.get(i).constant();
+            if (value == null) {
+                throw new IllegalStateException("expected a constant, found " + operands.get(i));
+            }
+            return constant(value, type);
+        }
+
+        /** Returns constant indexes. */
+        Tensor indexes(long[] indexes) {
+            return constant(HostTensor.of(indexes), DType.I64);
+        }
+
+        private Tensor constant(HostTensor value, DType type) {
+            return CONSTANTS.computeIfAbsent(new Constant(value, type, like.device()), key -> {
+                try (Scope _ = Scope.open()) {
+                    Tensor made = Tensors.of(key.value.values(), key.value.shape(), key.type)
+                            .to(key.device);
+                    Scope.detach(made);
+                    return made;
+                }
+            });
+        }
+    }
+}

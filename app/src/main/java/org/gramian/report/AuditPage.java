@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.AuditReport.AuditedImage;
-import org.gramian.image.audit.ClassCount;
-import org.gramian.image.audit.DuplicateGroup;
+import org.gramian.image.audit.AuditReport.ClassCount;
+import org.gramian.image.audit.AuditReport.DuplicateGroup;
 import org.gramian.image.audit.Finding;
-import org.gramian.image.audit.Severity;
+import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.dataset.Dataset;
 
 /**

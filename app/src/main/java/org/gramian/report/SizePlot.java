@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.gramian.image.audit.Contents;
+import org.gramian.image.audit.AuditReport.Contents;
 
 /**
  * Scatter plot of image sizes, width against height, on logarithmic scales.

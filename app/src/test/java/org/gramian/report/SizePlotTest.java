@@ -5,7 +5,7 @@ import static org.gramian.testing.Facts.facts;
 
 import java.util.List;
 import java.util.stream.IntStream;
-import org.gramian.image.audit.Contents.SizeCount;
+import org.gramian.image.audit.AuditReport.Contents.SizeCount;
 import org.junit.jupiter.api.Test;
 
 class SizePlotTest {

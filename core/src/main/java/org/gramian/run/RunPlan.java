@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.DuplicateGroup;
+import org.gramian.image.audit.AuditReport.DuplicateGroup;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;

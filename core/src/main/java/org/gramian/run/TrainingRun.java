@@ -16,7 +16,7 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.Severity;
+import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;

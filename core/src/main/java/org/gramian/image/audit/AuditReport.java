@@ -3,11 +3,20 @@ package org.gramian.image.audit;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.JsonText;
+import org.gramian.image.ImageFormat;
+import org.gramian.image.ImageInfo;
 import org.gramian.image.ReadResult;
+import org.gramian.image.audit.Finding.Severity;
 
 /**
  * The result of an audit; the same for the same files, for any number of threads.
@@ -109,4 +118,113 @@ public record AuditReport(
      * @param reason a sentence for people
      */
     public record UnreadableImage(AuditedImage image, ReadResult.Problem problem, String reason) {}
+
+    /**
+     * Number of images of a class.
+     *
+     * @param name the class
+     * @param images all images
+     * @param readable readable images
+     * @param splits readable images in each part of {@link #splits}, in that order
+     */
+    public record ClassCount(String name, int images, int readable, List<Integer> splits) {
+        public ClassCount {
+            splits = List.copyOf(splits);
+        }
+    }
+
+    /**
+     * Formats, colours and sizes of the readable images.
+     *
+     * @param readable number of readable images
+     * @param width the spread of their widths, upright
+     * @param height the spread of their heights, upright
+     * @param formats how many of each format
+     * @param colours how many of each colour model
+     * @param bits how many of each number of bits a channel
+     * @param turned how many were rotated or mirrored by their EXIF orientation
+     * @param sizes how many of each size
+     */
+    public record Contents(
+            int readable,
+            Spread width,
+            Spread height,
+            Map<ImageFormat, Integer> formats,
+            Map<ImageInfo.Colour, Integer> colours,
+            Map<Integer, Integer> bits,
+            int turned,
+            List<SizeCount> sizes) {
+        /** Minimum, median and maximum; all 0 without images. */
+        public record Spread(int smallest, int median, int largest) {
+            static Spread of(List<Integer> numbers) {
+                if (numbers.isEmpty()) {
+                    return new Spread(0, 0, 0);
+                }
+                List<Integer> sorted = numbers.stream().sorted().toList();
+                return new Spread(sorted.getFirst(), sorted.get((sorted.size() - 1) / 2), sorted.getLast());
+            }
+        }
+
+        /** Number of images of a size. */
+        public record SizeCount(int width, int height, int images) {}
+
+        static Contents of(List<ImageFacts> facts) {
+            return new Contents(
+                    facts.size(),
+                    Spread.of(facts.stream().map(ImageFacts::width).toList()),
+                    Spread.of(facts.stream().map(ImageFacts::height).toList()),
+                    count(facts, fact -> fact.origin().format()),
+                    count(facts, fact -> fact.origin().colour()),
+                    count(facts, fact -> fact.origin().bits()),
+                    (int) facts.stream().filter(ImageFacts::turned).count(),
+                    sizes(facts));
+        }
+
+        private static <K> SortedMap<K, Integer> count(List<ImageFacts> facts, Function<ImageFacts, K> key) {
+            return facts.stream().collect(Collectors.toMap(key, _ -> 1, Integer::sum, TreeMap::new));
+        }
+
+        private static List<SizeCount> sizes(List<ImageFacts> facts) {
+            SortedMap<Long, Integer> counts = count(facts, fact -> (long) fact.width() << 32 | fact.height());
+            List<SizeCount> sizes = new ArrayList<>();
+            counts.forEach((size, count) -> sizes.add(new SizeCount((int) (size >> 32), size.intValue(), count)));
+            return List.copyOf(sizes);
+        }
+    }
+
+    /**
+     * Images that are duplicates or near-duplicates of each other.
+     *
+     * @param kind how similar they are
+     * @param images two or more, in the order of the dataset
+     * @param acrossClasses whether they have more than one label
+     * @param acrossSplits the names of the given splits that put them on different sides
+     * @param difference the largest relative difference of the pairs that joined the group, not of all its pairs; 0 for equal
+     *     pixels
+     */
+    public record DuplicateGroup(
+            Kind kind, List<AuditedImage> images, boolean acrossClasses, List<String> acrossSplits, double difference) {
+        /** How similar duplicates are. */
+        public enum Kind {
+            /** The same bytes. */
+            SAME_FILE,
+            /** Different files that show the same pixels. */
+            SAME_PIXELS,
+            /**
+             * Almost the same image: compressed or resized anew, made brighter or darker. Mirrored, rotated or visibly cropped
+             * duplicates are not found.
+             */
+            NEAR
+        }
+
+        public DuplicateGroup {
+            images = List.copyOf(images);
+            acrossSplits = List.copyOf(acrossSplits);
+        }
+
+        /** Whether the pixels are equal. */
+        public boolean exact() {
+            return kind != Kind.NEAR;
+        }
+    }
 }

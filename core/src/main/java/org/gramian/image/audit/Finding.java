@@ -11,6 +11,26 @@ import java.util.Locale;
  * @param items the images or classes concerned
  */
 public record Finding(Severity severity, Kind kind, String sentence, String advice, List<Item> items) {
+    /** Severity of a finding, the worst first. */
+    public enum Severity {
+        /** Training would fail, learn wrong labels, or report wrong results. */
+        SPOILS("error"),
+        /** Training works, but check it first. */
+        WARN("warning"),
+        NOTE("note");
+
+        private final String text;
+
+        Severity(String text) {
+            this.text = text;
+        }
+
+        /** Returns the word that is shown, as {@code error}; files in JSON hold the constant's name. */
+        public String text() {
+            return text;
+        }
+    }
+
     public enum Kind {
         UNREADABLE,
         TOO_THIN,

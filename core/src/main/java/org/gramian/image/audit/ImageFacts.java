@@ -1,50 +1,94 @@
 package org.gramian.image.audit;
 
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.HexFormat;
 import java.util.Set;
+import org.gramian.basis.Sha256;
+import org.gramian.image.Image;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.ReadResult;
+import org.gramian.image.crop.Crops;
 
-/** The audit of a single image, for audits that run on a cluster. */
-public final class ImageFacts {
-    private final ImageStatistics facts;
-
-    private ImageFacts(ImageStatistics facts) {
-        this.facts = facts;
-    }
+/**
+ * What the audit keeps of one readable image, about a kilobyte; also for audits that run on a cluster.
+ *
+ * @param index its index in the dataset
+ * @param width columns, upright
+ * @param height rows, upright
+ * @param origin format and colours of its file
+ * @param range the largest range of values of any channel
+ * @param digest 32 hexadecimal digits, half of the SHA-256 of size and pixels; equal for images with equal pixels
+ * @param signature for near-duplicates
+ */
+public record ImageFacts(
+        int index, int width, int height, ImageInfo origin, int range, String digest, ImageSignature signature) {
+    private static final int DIGEST_BYTES = 16;
 
     public static ImageFacts of(ReadResult.Readable readable) {
-        return new ImageFacts(ImageStatistics.of(0, readable));
+        return of(0, readable);
     }
 
-    /** Returns the width, upright. */
-    public int width() {
-        return facts.width();
-    }
-
-    /** Returns the height, upright. */
-    public int height() {
-        return facts.height();
-    }
-
-    /** Returns format and colours of the file. */
-    public ImageInfo origin() {
-        return facts.origin();
-    }
-
-    /** Returns 32 hexadecimal digits, equal for images with equal pixels. */
-    public String digest() {
-        return String.format("%016x%016x", facts.digest().high(), facts.digest().low());
+    static ImageFacts of(int index, ReadResult.Readable readable) {
+        Image image = readable.image();
+        return new ImageFacts(
+                index,
+                image.width(),
+                image.height(),
+                readable.origin(),
+                range(image.rgb()),
+                digest(image),
+                ImageSignature.of(image));
     }
 
     /** Returns the issues of the image with a file name. */
     public Set<ImageIssue> issues(String name, AuditOptions options) {
-        Set<ImageIssue> found = EnumSet.noneOf(ImageIssue.class);
-        for (ImageIssue issue : ImageIssue.values()) {
-            if (issue.applies(facts, name, options)) {
-                found.add(issue);
-            }
-        }
+        Set<ImageIssue> found = EnumSet.allOf(ImageIssue.class);
+        found.removeIf(issue -> !issue.applies(this, name, options));
         return found;
+    }
+
+    int shortSide() {
+        return Math.min(width, height);
+    }
+
+    /** Long side over short side. */
+    double aspect() {
+        return (double) Math.max(width, height) / shortSide();
+    }
+
+    /** Returns whether crops that keep the aspect ratio reject it. */
+    boolean tooThin() {
+        return Crops.tooThin(width, height);
+    }
+
+    boolean turned() {
+        return origin.orientation() != 1;
+    }
+
+    private static int range(byte[] rgb) {
+        int range = 0;
+        for (int channel = 0; channel < 3; channel++) {
+            int least = 255;
+            int most = 0;
+            for (int i = channel; i < rgb.length; i += 3) {
+                int value = rgb[i] & 0xff;
+                least = Math.min(least, value);
+                most = Math.max(most, value);
+            }
+            range = Math.max(range, most - least);
+        }
+        return range;
+    }
+
+    private static String digest(Image image) {
+        MessageDigest sha = Sha256.digest();
+        sha.update(ByteBuffer.allocate(2 * Integer.BYTES)
+                .putInt(image.width())
+                .putInt(image.height())
+                .flip());
+        return HexFormat.of().formatHex(Arrays.copyOf(sha.digest(image.rgb()), DIGEST_BYTES));
     }
 }

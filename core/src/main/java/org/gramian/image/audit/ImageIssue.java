@@ -14,6 +14,7 @@ import org.gramian.image.ImageInfo;
 import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.audit.Finding.Kind;
+import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.crop.Crops;
 
 /** Issues of a single image: size, shape, colours, or name. */
@@ -67,10 +68,10 @@ public enum ImageIssue {
     }
 
     /** Returns a finding for every issue that occurs. */
-    static List<Finding> findings(AuditInput subject, List<ImageStatistics> images, AuditOptions options) {
+    static List<Finding> findings(AuditInput subject, List<ImageFacts> images, AuditOptions options) {
         List<Finding> findings = new ArrayList<>();
         for (ImageIssue issue : values()) {
-            List<ImageStatistics> found = images.stream()
+            List<ImageFacts> found = images.stream()
                     .filter(image ->
                             issue.applies(image, subject.member(image.index()).name(), options))
                     .toList();
@@ -88,7 +89,7 @@ public enum ImageIssue {
         return findings;
     }
 
-    private static String modes(List<ImageStatistics> found) {
+    private static String modes(List<ImageFacts> found) {
         return found.stream()
                 .collect(Collectors.groupingBy(image -> mode(image.origin()), TreeMap::new, Collectors.counting()))
                 .entrySet()
@@ -98,7 +99,7 @@ public enum ImageIssue {
     }
 
     /** Returns whether an image has the issue. */
-    boolean applies(ImageStatistics fact, String name, AuditOptions options) {
+    boolean applies(ImageFacts fact, String name, AuditOptions options) {
         return switch (this) {
             case TINY -> fact.shortSide() < options.tinySide();
             case ENLARGED -> fact.shortSide() >= options.tinySide() && fact.shortSide() < options.inputSide();
@@ -112,13 +113,13 @@ public enum ImageIssue {
         };
     }
 
-    private static boolean misnamed(ImageStatistics fact, String name) {
+    private static boolean misnamed(ImageFacts fact, String name) {
         String extension = name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
         return !EXTENSIONS.getOrDefault(fact.origin().format(), List.of()).contains(extension);
     }
 
     /** Returns a detail of an image, as {@code 50×50}. */
-    private String detail(ImageStatistics fact) {
+    private String detail(ImageFacts fact) {
         return switch (this) {
             case TINY, ENLARGED, TOO_THIN, EXTREME_ASPECT, SINGLE_COLOUR -> fact.width() + "×" + fact.height();
             case COLOUR_MODES -> mode(fact.origin());

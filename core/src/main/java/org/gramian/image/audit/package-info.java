@@ -12,11 +12,10 @@
  * }
  * }</pre>
  *
- * <p>A decoded image becomes {@code ImageStatistics}, about a kilobyte with its {@code ImageSignature}. {@code DuplicateSearch}
- * groups duplicates and near-duplicates into {@link org.gramian.image.audit.DuplicateGroup}s, using {@code NearHashes}. {@link
- * org.gramian.image.audit.ClassFindings}, {@code DuplicateFindings} and {@link org.gramian.image.audit.ImageIssue} make {@link
- * org.gramian.image.audit.Finding}s of them. All thresholds are in {@link org.gramian.image.audit.AuditOptions}. {@link
- * org.gramian.image.audit.ImageFacts} audits a single image, for audits on a cluster.
+ * <p>A decoded image becomes {@link org.gramian.image.audit.ImageFacts}, about a kilobyte with its {@code ImageSignature}. {@code
+ * DuplicateSearch} groups duplicates and near-duplicates; {@link org.gramian.image.audit.DatasetFindings} and {@link
+ * org.gramian.image.audit.ImageIssue} make {@link org.gramian.image.audit.Finding}s of them. All thresholds are in {@link
+ * org.gramian.image.audit.AuditOptions}.
  */
 @NullMarked
 package org.gramian.image.audit;

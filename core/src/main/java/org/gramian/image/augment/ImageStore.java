@@ -16,13 +16,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.gramian.basis.DiskSpace;
+import org.gramian.basis.ParallelLoop;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Readable;
@@ -116,71 +114,23 @@ public final class ImageStore implements AutoCloseable {
         }
     }
 
-    /** What came of an image: nothing where it is stored. */
-    private record Outcome(@Nullable Throwable failure) {}
-
     private void fill(
             List<Sample> samples,
             Function<Path, ReadResult> reader,
             Crops crops,
             BiFunction<Sample, Unreadable, RuntimeException> unreadable,
             LongConsumer progress) {
-        AtomicInteger next = new AtomicInteger();
-        BlockingQueue<Outcome> outcomes = new LinkedBlockingQueue<>();
-        Runnable worker = () -> {
-            for (int i = next.getAndIncrement(); i < samples.size(); i = next.getAndIncrement()) {
-                Outcome outcome;
-                try {
-                    Sample sample = samples.get(i);
-                    switch (crops.seen(reader.apply(sample.file()), sample)) {
-                        case Unreadable problem -> throw unreadable.apply(sample, problem);
-                        case Readable(Image image, var _) -> put(i, scaled(image));
-                    }
-                    outcome = new Outcome(null);
-                } catch (Throwable failure) { // whatever it is, the calling thread must not wait for ever
-                    outcome = new Outcome(failure);
-                }
-                outcomes.add(outcome);
-            }
-        };
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < Math.min(options.threads, samples.size()); i++) {
-            threads.add(Thread.ofPlatform().name("gramian-decode-" + i).daemon().start(worker));
-        }
         try {
-            for (int done = 1; done <= samples.size(); done++) {
-                rethrow(outcomes.take().failure);
-                progress.accept(done);
-            }
+            ParallelLoop.forEach(samples.size(), options.threads, progress, i -> {
+                Sample sample = samples.get(i);
+                switch (crops.seen(reader.apply(sample.file()), sample)) {
+                    case Unreadable problem -> throw unreadable.apply(sample, problem);
+                    case Readable(Image image, var _) -> put(i, scaled(image));
+                }
+            });
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while decoding training images", interrupted);
-        } finally {
-            next.set(samples.size()); // threads end after their image
-            threads.forEach(ImageStore::join);
-        }
-    }
-
-    private static void rethrow(@Nullable Throwable failure) {
-        switch (failure) {
-            case null -> {}
-            case RuntimeException exception -> throw exception;
-            case Error error -> throw error;
-            default -> throw new IllegalStateException("training images could not be decoded: " + failure, failure);
-        }
-    }
-
-    private static void join(Thread thread) {
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException _) {
-                interrupted = true; // memory must not be freed before the threads are gone
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 

@@ -2,6 +2,8 @@ package org.gramian.image.batch;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -19,6 +21,15 @@ public final class Batch implements AutoCloseable {
     private final List<BatchSlot> slots;
     private final Runnable release;
     private boolean closed;
+
+    /**
+     * A crop in a batch.
+     *
+     * @param request index into the list of requests
+     * @param crop index into the crops of the image
+     * @param problem why the image could not be read; the crop is zero then
+     */
+    public record BatchSlot(int request, int crop, Optional<Unreadable> problem) {}
 
     Batch(MemorySegment memory, Shape shape, List<BatchSlot> slots, Runnable release) {
         this.memory = memory;

@@ -2,21 +2,28 @@ package org.gramian.image.batch;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
+import org.gramian.basis.ParallelLoop;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.image.batch.Batch.BatchSlot;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Shape;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Prefetches batches: several threads decode, batches come out in the order of the list.
@@ -32,10 +39,59 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     private static final long ALIGNMENT = 64;
 
     private final Arena arena = Arena.ofShared();
-    private final BatchQueue queue;
+    private final Queue queue;
     private final Shape shape;
     private final List<Thread> threads = new ArrayList<>();
     private long left;
+
+    /**
+     * Batch size and prefetching.
+     *
+     * @param batch crops of a batch; the last batch is padded with zeros
+     * @param threads number of decoding threads
+     * @param ahead batches in memory, including those the caller has not closed
+     */
+    public record Prefetch(int batch, int threads, int ahead) {
+        public Prefetch {
+            if (batch < 1 || threads < 1 || ahead < 1) {
+                throw new IllegalArgumentException(
+                        "expected at least 1 crop per batch, 1 thread and 1 prefetched batch, found " + batch + ", "
+                                + threads + " and " + ahead);
+            }
+        }
+
+        /** Uses one thread per core and three batches: one in use, one ready, one being filled. */
+        public static Prefetch of(int batch) {
+            return of(batch, Runtime.getRuntime().availableProcessors());
+        }
+
+        /** Uses three batches: one in use, one ready, one being filled. */
+        public static Prefetch of(int batch, int threads) {
+            return new Prefetch(batch, threads, 3);
+        }
+    }
+
+    /**
+     * An image to load and the crops to take from it; the image is decoded once.
+     *
+     * @param crops indexes of its crops, in order; at least one
+     */
+    public record LoadRequest(Sample sample, List<Integer> crops) {
+        public LoadRequest {
+            crops = List.copyOf(crops);
+            if (crops.isEmpty()) {
+                throw new IllegalArgumentException(sample.name() + ": expected at least one crop");
+            }
+        }
+
+        /** Returns all crops of all images, in order. */
+        public static List<LoadRequest> all(List<Sample> samples, Crops crops) {
+            List<Integer> every = IntStream.range(0, crops.count()).boxed().toList();
+            return samples.stream()
+                    .map(sample -> new LoadRequest(sample, every))
+                    .toList();
+        }
+    }
 
     /** Writes one crop of a batch. */
     @FunctionalInterface
@@ -49,6 +105,12 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         void write(int index, MemorySegment slot);
     }
 
+    /** Writes the crops of an item to their slots. */
+    @FunctionalInterface
+    private interface Loading {
+        void load(int item, Queue queue) throws InterruptedException;
+    }
+
     /**
      * Starts loading.
      *
@@ -56,18 +118,11 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
      */
     public BatchLoader(Rendering rendering, List<LoadRequest> list, Prefetch prefetch) {
         this(
-                list.stream().mapToLong(work -> work.crops().size()).sum(),
-                rendering.crops().size(),
-                prefetch,
-                queue -> new Worker(
-                        list.size(),
-                        new DecodedRequests(
-                                rendering,
-                                list.size(),
-                                i -> ImageSource.of(list.get(i).sample(), rendering.reader()),
-                                i -> list.get(i).crops(),
-                                queue),
-                        queue));
+                rendering,
+                list.size(),
+                i -> ImageSource.of(list.get(i).sample(), rendering.reader()),
+                i -> list.get(i).crops(),
+                prefetch);
     }
 
     /**
@@ -77,14 +132,9 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
      * @param rendering crops and preprocessing; its reader is not used
      */
     public BatchLoader(List<ImageSource> images, Rendering rendering, Prefetch prefetch) {
-        this((long) images.size() * rendering.crops().count(), rendering.crops().size(), prefetch, queue -> {
-            List<Integer> every =
-                    IntStream.range(0, rendering.crops().count()).boxed().toList();
-            return new Worker(
-                    images.size(),
-                    new DecodedRequests(rendering, images.size(), images::get, _ -> every, queue),
-                    queue);
-        });
+        List<Integer> every =
+                IntStream.range(0, rendering.crops().count()).boxed().toList();
+        this(rendering, images.size(), images::get, _ -> every, prefetch);
     }
 
     /**
@@ -94,30 +144,72 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
      * @param size columns and rows of each
      */
     public BatchLoader(int crops, int size, Prefetch prefetch, CropWriter writer) {
-        this(crops, size, prefetch, queue -> new Worker(crops, index -> fill(queue, index, writer), queue));
+        this(crops, crops, size, prefetch, (index, queue) -> {
+            Optional<MemorySegment> slot = queue.slot(index);
+            if (slot.isPresent()) {
+                writer.write(index, slot.get());
+                queue.filled(index, new BatchSlot(index, 0, Optional.empty()));
+            }
+        });
     }
 
-    private static void fill(BatchQueue queue, int index, CropWriter writer) throws InterruptedException {
-        Optional<MemorySegment> slot = queue.slot(index);
-        if (slot.isPresent()) {
-            writer.write(index, slot.get());
-            queue.filled(index, new BatchSlot(index, 0, Optional.empty()));
+    private BatchLoader(
+            Rendering rendering,
+            int count,
+            IntFunction<ImageSource> images,
+            IntFunction<List<Integer>> crops,
+            Prefetch prefetch) {
+        long[] starts = new long[count + 1]; // number of the first crop of each image
+        for (int i = 0; i < count; i++) {
+            starts[i + 1] = starts[i] + crops.apply(i).size();
         }
+        this(count, starts[count], rendering.crops().size(), prefetch, (index, queue) -> {
+            ImageSource source = images.apply(index);
+            List<Integer> wanted = crops.apply(index);
+            Optional<Unreadable> problem = Optional.empty();
+            ObjIntConsumer<MemorySegment> content = (slot, _) -> slot.fill((byte) 0);
+            switch (rendering.crops().seen(source.reader().get(), source.box())) {
+                case Unreadable unreadable -> problem = Optional.of(unreadable);
+                case Readable(Image image, var _) -> content = rendering.writer(image, source.name(), wanted);
+            }
+            for (int i = 0; i < wanted.size(); i++) {
+                Optional<MemorySegment> slot = queue.slot(starts[index] + i);
+                if (slot.isEmpty()) {
+                    return;
+                }
+                content.accept(slot.get(), i);
+                queue.filled(starts[index] + i, new BatchSlot(index, wanted.get(i), problem));
+            }
+        });
     }
 
-    private BatchLoader(long crops, int size, Prefetch prefetch, Function<BatchQueue, Worker> workers) {
+    private BatchLoader(int items, long crops, int size, Prefetch prefetch, Loading loading) {
         this.shape = Shape.of(prefetch.batch(), 3, size, size);
         this.left = Math.ceilDiv(crops, prefetch.batch());
         List<MemorySegment> buffers = new ArrayList<>();
         for (long i = 0; i < Math.min(prefetch.ahead(), left); i++) {
             buffers.add(allocate(prefetch, 3L * size * size * Float.BYTES));
         }
-        this.queue = new BatchQueue(crops, prefetch.batch(), buffers);
-        Worker worker = workers.apply(queue);
-        for (int i = 0; i < Math.min(prefetch.threads(), worker.count()); i++) {
-            Thread.Builder kind =
-                    Thread.ofPlatform().name("gramian-images-" + i).daemon();
-            threads.add(kind.start(worker::run));
+        this.queue = new Queue(crops, prefetch.batch(), buffers);
+        AtomicInteger next = new AtomicInteger();
+        for (int i = 0; i < Math.min(prefetch.threads(), items); i++) {
+            threads.add(Thread.ofPlatform()
+                    .name("gramian-images-" + i)
+                    .daemon()
+                    .start(() -> load(items, next, loading, queue)));
+        }
+    }
+
+    /** Work of a decoding thread: loads the next item until none is left or loading stops. */
+    private static void load(int items, AtomicInteger next, Loading loading, Queue queue) {
+        try {
+            for (int item = next.getAndIncrement(); item < items && queue.open(); item = next.getAndIncrement()) {
+                loading.load(item, queue);
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt(); // only the loader interrupts, after it stopped the queue
+        } catch (Throwable thrown) { // or the consumer would wait for ever
+            queue.stop(thrown);
         }
     }
 
@@ -151,9 +243,9 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             throw new NoSuchElementException("all batches have been taken");
         }
         try {
-            BatchQueue.Taken taken = queue.take();
+            Opened taken = queue.take();
             left--;
-            return new Batch(taken.buffer(), shape, taken.slots(), () -> queue.release(taken.buffer()));
+            return new Batch(taken.buffer, shape, Arrays.asList(taken.slots), () -> queue.release(taken.buffer));
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while waiting for images", interrupted);
@@ -164,121 +256,122 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     public void close() {
         queue.stop(null);
         threads.forEach(Thread::interrupt);
-        boolean interrupted = false;
-        for (Thread thread : threads) {
-            while (thread.isAlive()) {
-                try {
-                    thread.join();
-                } catch (InterruptedException _) {
-                    interrupted = true; // the memory must not be freed before the threads are gone
-                }
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        ParallelLoop.join(threads); // the memory must not be freed before the threads are gone
         if (arena.scope().isAlive()) {
             arena.close();
         }
     }
 
-    /** Work of a decoding thread: takes the next image, decodes it and writes its crops to their slots, until no image is left. */
-    private static final class Worker {
-        private final int count;
-        private final Loading loading;
-        private final BatchQueue queue;
-        private final AtomicInteger next = new AtomicInteger();
+    /** A batch being filled, or complete and waiting to be taken. */
+    private static final class Opened {
+        final MemorySegment buffer;
+        final BatchSlot[] slots;
+        int missing;
 
-        /** Loads one item: writes its crops to their slots. */
-        @FunctionalInterface
-        interface Loading {
-            void load(int index) throws InterruptedException;
-        }
-
-        /** @param count number of items; any number of threads may run the worker */
-        Worker(int count, Loading loading, BatchQueue queue) {
-            this.count = count;
-            this.loading = loading;
-            this.queue = queue;
-        }
-
-        int count() {
-            return count;
-        }
-
-        /** Decodes until no image is left or loading stops. */
-        void run() {
-            try {
-                while (queue.open()) {
-                    int index = next.getAndIncrement();
-                    if (index >= count) {
-                        return;
-                    }
-                    loading.load(index);
-                }
-            } catch (InterruptedException _) {
-                Thread.currentThread().interrupt(); // only the loader interrupts, after it stopped the queue
-            } catch (Throwable thrown) { // or the consumer would wait for ever
-                queue.stop(thrown);
-            }
+        Opened(MemorySegment buffer, int size) {
+            this.buffer = buffer;
+            this.slots = new BatchSlot[size];
+            this.missing = size;
         }
     }
 
-    /** Decodes an image and writes its crops into their batches. */
-    private static final class DecodedRequests implements Worker.Loading {
-        private final Rendering rendering;
-        private final IntFunction<ImageSource> images;
-        private final IntFunction<List<Integer>> crops;
-        private final BatchQueue queue;
-        /** Number of the first crop of each image. */
-        private final long[] starts;
+    /**
+     * Bounded buffer between decoding threads and the thread that consumes batches.
+     *
+     * <p>Crop {@code p} of the whole list has slot {@code p mod n} of batch {@code p / n}, which does not depend on the timing of
+     * threads. Batches are opened in order as buffers become free. A producer waits only for its batch to be opened, hence only for
+     * crops of lower numbers, which were all claimed before its own: no deadlock.
+     */
+    private static final class Queue {
+        private final long crops;
+        private final int batch;
+        private final int buffers;
+        private final Deque<MemorySegment> free;
+        private final Deque<Opened> opened = new ArrayDeque<>();
+        private long taken;
+        private boolean stopped;
+        private @Nullable Throwable failure;
 
-        /**
-         * @param images the image at an index
-         * @param crops indices of the crops that are loaded of the image at an index
-         */
-        DecodedRequests(
-                Rendering rendering,
-                int count,
-                IntFunction<ImageSource> images,
-                IntFunction<List<Integer>> crops,
-                BatchQueue queue) {
-            this.rendering = rendering;
-            this.images = images;
+        Queue(long crops, int batch, List<MemorySegment> buffers) {
             this.crops = crops;
-            this.queue = queue;
-            this.starts = new long[count];
-            for (int i = 1; i < starts.length; i++) {
-                starts[i] = starts[i - 1] + crops.apply(i - 1).size();
-            }
+            this.batch = batch;
+            this.buffers = buffers.size();
+            this.free = new ArrayDeque<>(buffers);
         }
 
-        @Override
-        public void load(int index) throws InterruptedException {
-            ImageSource source = images.apply(index);
-            switch (rendering.crops().seen(source.reader().get(), source.box())) {
-                case Unreadable problem -> leaveOut(index, problem);
-                case Readable(Image image, var _) ->
-                    fill(index, Optional.empty(), rendering.writer(image, source.name(), crops.apply(index)));
-            }
-        }
-
-        private void leaveOut(int index, Unreadable problem) throws InterruptedException {
-            fill(index, Optional.of(problem), (slot, _) -> slot.fill((byte) 0));
-        }
-
-        /** @param content receives the slot of each requested crop and its position among them */
-        private void fill(int index, Optional<Unreadable> problem, ObjIntConsumer<MemorySegment> content)
-                throws InterruptedException {
-            List<Integer> wanted = crops.apply(index);
-            for (int i = 0; i < wanted.size(); i++) {
-                long number = starts[index] + i;
-                Optional<MemorySegment> slot = queue.slot(number);
-                if (slot.isEmpty()) {
-                    return;
+        /** Returns the memory for a crop when its batch is opened; empty when loading has stopped. */
+        synchronized Optional<MemorySegment> slot(long crop) throws InterruptedException {
+            while (!stopped) {
+                if (crop / batch < taken + opened.size()) {
+                    MemorySegment buffer = of(crop).buffer;
+                    long bytes = buffer.byteSize() / batch;
+                    return Optional.of(buffer.asSlice(crop % batch * bytes, bytes));
                 }
-                content.accept(slot.get(), i);
-                queue.filled(number, new BatchSlot(index, wanted.get(i), problem));
+                if (free.isEmpty()) {
+                    wait();
+                } else {
+                    open(free.pop());
+                }
+            }
+            return Optional.empty();
+        }
+
+        private void open(MemorySegment buffer) {
+            long first = (taken + opened.size()) * batch;
+            int size = (int) Math.min(batch, crops - first);
+            buffer.asSlice(buffer.byteSize() / batch * size).fill((byte) 0);
+            opened.add(new Opened(buffer, size));
+        }
+
+        private Opened of(long crop) {
+            return opened.stream().skip(crop / batch - taken).findFirst().orElseThrow();
+        }
+
+        /** Marks a crop as written. */
+        synchronized void filled(long crop, BatchSlot slot) {
+            if (!stopped) {
+                Opened target = of(crop);
+                target.slots[(int) (crop % batch)] = slot;
+                target.missing--;
+                if (target.missing == 0) {
+                    notifyAll();
+                }
+            }
+        }
+
+        /** Waits for the next batch to be complete. */
+        synchronized Opened take() throws InterruptedException {
+            while (!stopped) {
+                Opened first = opened.peek();
+                if (first != null && first.missing == 0) {
+                    taken++;
+                    return opened.remove();
+                }
+                if (first == null && free.isEmpty()) {
+                    throw new IllegalStateException(
+                            "all " + buffers + " batches are in use: close one before requesting the next");
+                }
+                wait();
+            }
+            throw new IllegalStateException(
+                    failure == null ? "loading was cancelled" : "images could not be loaded: " + failure, failure);
+        }
+
+        synchronized boolean open() {
+            return !stopped;
+        }
+
+        synchronized void release(MemorySegment buffer) {
+            free.add(buffer);
+            notifyAll();
+        }
+
+        /** Ends all waiting; the failure, if any, is passed on to the consumer. */
+        synchronized void stop(@Nullable Throwable thrown) {
+            if (!stopped) {
+                stopped = true;
+                failure = thrown;
+                notifyAll();
             }
         }
     }

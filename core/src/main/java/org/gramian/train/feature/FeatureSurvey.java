@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import org.gramian.image.batch.LoadRequest;
+import org.gramian.image.batch.BatchLoader.LoadRequest;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 

@@ -10,7 +10,7 @@ import org.gramian.image.augment.CropRenderer;
 import org.gramian.image.augment.ImageStore;
 import org.gramian.image.augment.ResidentImages;
 import org.gramian.image.batch.BatchLoader;
-import org.gramian.image.batch.Prefetch;
+import org.gramian.image.batch.BatchLoader.Prefetch;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;

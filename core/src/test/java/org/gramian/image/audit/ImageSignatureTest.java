@@ -45,7 +45,7 @@ class ImageSignatureTest {
     }
 
     @RandomTest
-    void aCopyOfAnotherSizeOrCompressionIsNear(Seed seed) throws IOException {
+    void resizedAndCompressedCopiesAreNear(Seed seed) throws IOException {
         SplittableRandom random = seed.random();
         Image image = SyntheticDataset.texture(random, random.nextInt(150, 300), random.nextInt(150, 300));
         assertThat(near(image, compressed(image))).isTrue();
@@ -54,7 +54,7 @@ class ImageSignatureTest {
     }
 
     @RandomTest
-    void aBrighterCopyIsNear(Seed seed) {
+    void brighterCopyIsNear(Seed seed) {
         Image image = SyntheticDataset.texture(seed.random(), 150, 120);
         Image brighter = SyntheticDataset.changed(image, value -> value + 20);
         assertThat(ImageSignature.of(image).hash())
@@ -70,7 +70,7 @@ class ImageSignatureTest {
     }
 
     @RandomTest
-    void theDifferenceIsThatOfTheDefinition(Seed seed) {
+    void differenceEqualsDefinition(Seed seed) {
         SplittableRandom random = seed.random();
         Image one = SyntheticDataset.texture(random, 36, 32);
         Image other = SyntheticDataset.texture(random, 36, 32);
@@ -104,7 +104,7 @@ class ImageSignatureTest {
     }
 
     @Test
-    void aSinglePixelAndASingleColourHaveASketch() {
+    void singleColourHasSignature() {
         ImageSignature pixel = ImageSignature.of(new Image(1, 1, new byte[] {1, 2, 3}));
         ImageSignature colour = ImageSignature.of(SyntheticDataset.colour(90, 10, 200));
         assertThat(pixel.difference(colour)).isZero();
@@ -112,7 +112,7 @@ class ImageSignatureTest {
     }
 
     @RandomTest
-    void meansOfAreasKeepTheMeanOfTheImage(Seed seed) {
+    void areaMeansKeepMeanOfImage(Seed seed) {
         SplittableRandom random = seed.random();
         Image image = SyntheticDataset.texture(random, random.nextInt(1, 60), random.nextInt(1, 60));
         double[] means = ImageSignature.areaMeans(image, random.nextInt(1, 40), random.nextInt(1, 40));

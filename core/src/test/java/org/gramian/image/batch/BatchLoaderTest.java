@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
+import org.gramian.image.batch.Batch.BatchSlot;
+import org.gramian.image.batch.BatchLoader.LoadRequest;
+import org.gramian.image.batch.BatchLoader.Prefetch;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -26,7 +26,7 @@ final class CropRegionTest {
         Image image = random(random, random.nextInt(20, 90), random.nextInt(20, 90));
         for (String plan : List.of("center:24", "paper:24+flips", "ten:16", "resize:33")) {
             List<Crop> crops = CropPlan.parse(plan).training(1).of(image.width(), image.height(), "a");
-            CropRegion region = CropRegion.of(image, crops);
+            Rendering.CropRegion region = Rendering.CropRegion.of(image, crops);
             Image whole = crops.getFirst().scale(image);
             for (int i = 0; i < crops.size(); i++) {
                 assertThat(numbers(region.part(), region.crops().get(i))).isEqualTo(numbers(whole, crops.get(i)));
@@ -38,14 +38,14 @@ final class CropRegionTest {
     void onlyTheMiddleIsScaledForACropFromTheMiddle() {
         Image image = random(new SplittableRandom(1), 512, 384);
         List<Crop> crops = CropPlan.parse("center").testing().of(512, 384, "a");
-        assertThat(CropRegion.of(image, crops).part()).hasToString("224×224");
+        assertThat(Rendering.CropRegion.of(image, crops).part()).hasToString("224×224");
     }
 
     @Test
     void anImageOfTheRightSizeIsNotCopied() {
         Image image = random(new SplittableRandom(1), 341, 256);
         List<Crop> crops = CropPlan.parse("center").testing().of(341, 256, "a");
-        assertThat(CropRegion.of(image, crops).part()).isSameAs(image);
+        assertThat(Rendering.CropRegion.of(image, crops).part()).isSameAs(image);
     }
 
     private static float[] numbers(Image scaled, Crop crop) {

@@ -2,6 +2,8 @@ package org.gramian.image.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.gramian.image.batch.BatchLoader.LoadRequest;
+import org.gramian.image.batch.BatchLoader.Prefetch;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;

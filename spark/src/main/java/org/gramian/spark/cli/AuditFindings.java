@@ -24,7 +24,7 @@ import org.gramian.image.audit.Finding;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.audit.Finding.Kind;
 import org.gramian.image.audit.ImageIssue;
-import org.gramian.image.audit.Severity;
+import org.gramian.image.audit.Finding.Severity;
 
 /**
  * Findings of an audit from the table of {@link org.gramian.spark.executor.PartitionAudit}, in two passes. Each finding names the

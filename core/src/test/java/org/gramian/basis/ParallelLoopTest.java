@@ -1,4 +1,4 @@
-package org.gramian.image.audit;
+package org.gramian.basis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(20)
-class ParallelIndicesTest {
+class ParallelLoopTest {
     @Test
-    void everyIndexIsDoneOnceAndProgressAscends() throws InterruptedException {
+    void runsEveryIndexOnceWithAscendingProgress() throws InterruptedException {
         AtomicIntegerArray done = new AtomicIntegerArray(1000);
         List<Long> reported = new ArrayList<>();
-        ParallelIndices.forEach(1000, 7, reported::add, done::incrementAndGet);
+        ParallelLoop.forEach(1000, 7, reported::add, done::incrementAndGet);
         for (int i = 0; i < 1000; i++) {
             assertThat(done.get(i)).isOne();
         }
@@ -27,9 +27,9 @@ class ParallelIndicesTest {
     }
 
     @Test
-    void aFailureComesOutAndStopsTheOthers() {
+    void failureStopsOtherThreads() {
         AtomicInteger started = new AtomicInteger();
-        assertThatThrownBy(() -> ParallelIndices.forEach(1_000_000, 3, _ -> {}, index -> {
+        assertThatThrownBy(() -> ParallelLoop.forEach(1_000_000, 3, _ -> {}, index -> {
                     started.incrementAndGet();
                     if (index == 5) {
                         throw new IllegalStateException("number five");
@@ -42,17 +42,10 @@ class ParallelIndicesTest {
     }
 
     @Test
-    void nothingToDoIsDone() throws InterruptedException {
-        ParallelIndices.forEach(0, 4, _ -> {}, index -> {
-            throw new AssertionError(index);
-        });
-    }
-
-    @Test
     void noMoreThreadsAreStartedThanThereIsWork() throws InterruptedException {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         // A thousand million threads cannot be started.
-        ParallelIndices.forEach(3, 1_000_000_000, _ -> {}, _ -> threads.add(Thread.currentThread()));
+        ParallelLoop.forEach(3, 1_000_000_000, _ -> {}, _ -> threads.add(Thread.currentThread()));
         assertThat(threads).hasSizeBetween(1, 3);
     }
 }

@@ -1,0 +1,282 @@
+package org.gramian.image.audit;
+
+import static org.gramian.image.audit.Finding.count;
+import static org.gramian.image.audit.Finding.verb;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.gramian.image.audit.AuditInput.Partitioning;
+import org.gramian.image.audit.AuditReport.AuditedImage;
+import org.gramian.image.audit.AuditReport.ClassCount;
+import org.gramian.image.audit.AuditReport.DuplicateGroup;
+import org.gramian.image.audit.AuditReport.UnreadableImage;
+import org.gramian.image.audit.Finding.Item;
+import org.gramian.image.audit.Finding.Kind;
+import org.gramian.image.audit.Finding.Severity;
+import org.gramian.image.dataset.Note;
+
+/** Findings about a whole dataset: classes, duplicates, unreadable images, and notes on its layout. */
+public final class DatasetFindings {
+    /** One training and one test image. */
+    private static final int FEWEST = 2;
+
+    /** Number of images of a group that a line names. */
+    private static final int NAMED = 6;
+
+    /** Notes that images or classes are missing. */
+    private static final Set<Note.Kind> LOSSES = EnumSet.of(
+            Note.Kind.OUTSIDE_LAYOUT,
+            Note.Kind.NESTED,
+            Note.Kind.UNUSED_IMAGES,
+            Note.Kind.EMPTY_CLASSES,
+            Note.Kind.ABSENT_CLASSES,
+            Note.Kind.ABSENT_IMAGES,
+            Note.Kind.UNLABELLED_IMAGES);
+
+    private DatasetFindings() {}
+
+    /** Finds too few, too small and imbalanced classes. */
+    public static List<Finding> ofClasses(List<ClassCount> classes, AuditOptions options) {
+        List<ClassCount> poor =
+                classes.stream().filter(found -> found.readable() < FEWEST).toList();
+        List<ClassCount> small = classes.stream()
+                .filter(found -> found.readable() >= FEWEST && found.readable() < options.fewImages())
+                .toList();
+        List<Finding> findings = new ArrayList<>();
+        if (classes.size() < FEWEST) {
+            findings.add(new Finding(
+                    Severity.SPOILS,
+                    Kind.TOO_FEW_CLASSES,
+                    "there is " + (classes.isEmpty() ? "no class" : "only one class"),
+                    "A classifier needs at least two classes: is this the right folder?",
+                    items(classes)));
+        }
+        if (!poor.isEmpty()) {
+            findings.add(new Finding(
+                    Severity.SPOILS,
+                    Kind.TOO_FEW_IMAGES,
+                    haveFewer(poor, FEWEST),
+                    "A class needs a training image and a test image: add some, or remove the class.",
+                    items(poor)));
+        }
+        if (!small.isEmpty()) {
+            findings.add(new Finding(
+                    Severity.WARN,
+                    Kind.SMALL_CLASSES,
+                    haveFewer(small, options.fewImages()),
+                    "The accuracy of so small a class is unreliable: add images.",
+                    items(small)));
+        }
+        imbalance(classes, options).ifPresent(findings::add);
+        return findings;
+    }
+
+    private static String haveFewer(List<ClassCount> classes, int images) {
+        return count(classes.size(), "class") + verb(classes.size(), " has", " have") + " fewer than " + images
+                + " readable images";
+    }
+
+    private static Optional<Finding> imbalance(List<ClassCount> classes, AuditOptions options) {
+        if (classes.isEmpty()) {
+            return Optional.empty();
+        }
+        Comparator<ClassCount> bySize = Comparator.comparingInt(ClassCount::readable);
+        ClassCount largest = classes.stream().max(bySize).orElseThrow();
+        ClassCount smallest = classes.stream().min(bySize).orElseThrow();
+        double ratio = (double) largest.readable() / Math.max(1, smallest.readable());
+        return ratio <= options.imbalance()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Severity.WARN,
+                        Kind.IMBALANCE,
+                        String.format(
+                                Locale.ROOT,
+                                "the largest class has %.1f times as many readable images as the smallest",
+                                ratio),
+                        "Accuracy favours large classes: use balanced accuracy, class weights, or balance the classes.",
+                        items(List.of(largest, smallest))));
+    }
+
+    private static List<Item> items(List<ClassCount> classes) {
+        return classes.stream()
+                .map(found -> new Item(found.name(), count(found.readable(), "image"), List.of()))
+                .toList();
+    }
+
+    /** Finds classes without a readable image in a part of a split. */
+    static List<Finding> ofSplits(AuditInput subject, List<ImageFacts> readable) {
+        List<Item> missing = new ArrayList<>();
+        for (Partitioning partitioning : subject.partitionings()) {
+            for (String part : partitioning.complete() ? partitioning.names() : List.<String>of()) {
+                Set<Integer> present = readable.stream()
+                        .filter(fact -> partitioning.parts().get(fact.index()).equals(part))
+                        .map(fact -> subject.label(fact.index()))
+                        .collect(Collectors.toSet());
+                List<String> classes = subject.dataset().classes();
+                for (int label = 0; label < classes.size(); label++) {
+                    if (!present.contains(label)) {
+                        String where = "not in " + part + " of " + partitioning.name();
+                        missing.add(new Item(classes.get(label), where, List.of()));
+                    }
+                }
+            }
+        }
+        return missing.isEmpty()
+                ? List.of()
+                : List.of(new Finding(
+                        Severity.SPOILS,
+                        Kind.CLASS_MISSING_FROM_SPLIT,
+                        "classes without a readable image in a part of a split: " + missing.size(),
+                        "A class needs training images to be learned and test images to be evaluated: add images there.",
+                        missing));
+    }
+
+    /**
+     * Finds duplicates, each group under its worst effect: wrong labels, leakage between splits, or overweight. Exact duplicates
+     * across classes or splits are errors. Near-duplicates are at most warnings: a person has to decide.
+     *
+     * @param hasSplits whether the dataset comes with splits
+     */
+    static List<Finding> ofDuplicates(List<DuplicateGroup> groups, boolean hasSplits) {
+        Predicate<DuplicateGroup> exact = DuplicateGroup::exact;
+        Predicate<DuplicateGroup> near = exact.negate();
+        Predicate<DuplicateGroup> classes = DuplicateGroup::acrossClasses;
+        Predicate<DuplicateGroup> splits =
+                classes.negate().and(group -> !group.acrossSplits().isEmpty());
+        Predicate<DuplicateGroup> within = classes.or(splits).negate();
+        return Stream.of(
+                        duplicates(
+                                groups,
+                                exact.and(classes),
+                                Severity.SPOILS,
+                                Kind.COPIES_ACROSS_CLASSES,
+                                "are duplicates with different labels",
+                                "One of the labels is wrong, or an image shows both classes: keep one copy, or none."),
+                        duplicates(
+                                groups,
+                                exact.and(splits),
+                                Severity.SPOILS,
+                                Kind.COPIES_ACROSS_SPLITS,
+                                "are duplicates across training, validation and test sets",
+                                "Test images were seen in training, so the accuracy is too high: keep one copy."),
+                        duplicates(
+                                groups,
+                                exact.and(within),
+                                Severity.WARN,
+                                Kind.COPIES,
+                                "are duplicates",
+                                "They count more than other images. Training keeps them on one side of a random split."),
+                        duplicates(
+                                groups,
+                                near.and(classes),
+                                Severity.WARN,
+                                Kind.NEAR_COPIES_ACROSS_CLASSES,
+                                "are near-duplicates with different labels",
+                                "Check them: one of the labels may be wrong."),
+                        duplicates(
+                                groups,
+                                near.and(splits),
+                                Severity.WARN,
+                                Kind.NEAR_COPIES_ACROSS_SPLITS,
+                                "are near-duplicates across training, validation and test sets",
+                                "Check them: test images that resemble training images make the accuracy too high."),
+                        duplicates(
+                                groups,
+                                near.and(within),
+                                hasSplits ? Severity.NOTE : Severity.WARN,
+                                Kind.NEAR_COPIES,
+                                "are near-duplicates",
+                                hasSplits
+                                        ? "They count more than other images."
+                                        : "Training keeps them on one side of a random split, unless --near-duplicates ignore."))
+                .flatMap(Optional::stream)
+                .toList();
+    }
+
+    private static Optional<Finding> duplicates(
+            List<DuplicateGroup> groups,
+            Predicate<DuplicateGroup> which,
+            Severity severity,
+            Kind kind,
+            String what,
+            String advice) {
+        List<DuplicateGroup> found = groups.stream().filter(which).toList();
+        int images = found.stream().mapToInt(group -> group.images().size()).sum();
+        return found.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        severity,
+                        kind,
+                        count(images, "image") + " " + what + ", in " + count(found.size(), "group"),
+                        advice,
+                        found.stream().map(DatasetFindings::item).toList()));
+    }
+
+    private static Item item(DuplicateGroup group) {
+        String sign = group.exact() ? " = " : " ~ ";
+        String named =
+                group.images().stream().limit(NAMED).map(AuditedImage::toString).collect(Collectors.joining(sign));
+        int more = group.images().size() - NAMED;
+        List<String> splits = group.acrossSplits();
+        String separating = switch (splits.size()) {
+            case 0, 1 -> ""; // the images show their parts of the only split
+            case 2, 3 -> "split by " + String.join(" and ", splits);
+            default -> "split by " + splits.size() + " splits";
+        };
+        return new Item(
+                more > 0 ? named + sign + "and " + String.format(Locale.ROOT, "%,d", more) + " more" : named,
+                separating,
+                group.images().stream().map(AuditedImage::name).toList());
+    }
+
+    static List<Finding> ofUnreadable(List<UnreadableImage> unreadable) {
+        List<Item> items = unreadable.stream()
+                .map(lost -> new Item(
+                        lost.image().toString(),
+                        lost.reason(),
+                        List.of(lost.image().name())))
+                .toList();
+        return items.isEmpty()
+                ? List.of()
+                : List.of(new Finding(
+                        Severity.SPOILS,
+                        Kind.UNREADABLE,
+                        count(items.size(), "image") + " cannot be read",
+                        "Training skips them: repair, replace or remove them.",
+                        items));
+    }
+
+    static Finding of(Note note) {
+        return new Finding(
+                LOSSES.contains(note.kind()) ? Severity.WARN : Severity.NOTE,
+                Kind.LAYOUT,
+                new Note(note.kind(), note.count(), List.of()).text(),
+                advice(note.kind()),
+                note.examples().stream()
+                        .map(example -> new Item(example, "", List.of()))
+                        .toList());
+    }
+
+    private static String advice(Note.Kind kind) {
+        return switch (kind) {
+            case OUTSIDE_LAYOUT, NESTED, UNUSED_IMAGES, UNUSED_FOLDERS, EMPTY_CLASSES ->
+                "Everything else was read; another --layout may read more.";
+            case NOT_IMAGES, VIDEOS, UNDECODABLE_NAMES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS ->
+                "Everything else was read.";
+            case VALIDATION_TESTS ->
+                "Hyperparameters selected on these images are then tested on them, which biases the result upwards.";
+            case ABSENT_CLASSES, ABSENT_IMAGES -> "Is the download complete, and are the names spelt as in the lists?";
+            case UNLISTED_IMAGES, UNLABELLED_IMAGES -> "Add them to the lists to use them.";
+            case UNTESTED_CLASSES, UNVALIDATED_CLASSES, STRADDLING_COPIES, COPIES_ACROSS_CLASSES, UNCOMPARED_FILES ->
+                "Check them before trusting a result.";
+        };
+    }
+}

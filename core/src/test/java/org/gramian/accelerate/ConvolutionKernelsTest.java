@@ -18,25 +18,19 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
 import org.gramian.testing.SmallIntegers;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Small integers, of which all sums are exact in float32, so that only the last rounding remains. */
+@ExtendWith(Scoped.class)
 class ConvolutionKernelsTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     private static Tensor prepared(Tensor tensor, Device gpu) {
         return tensor.to(DType.BF16).to(gpu).channelsLast();
     }

@@ -34,30 +34,24 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Window;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
 import org.gramian.testing.SmallIntegers;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class FusedConvolutionTest {
     private static final double EPSILON = 1e-3;
     private static final Window POOL = Window.of(3, 2).padded(1, 1);
     private static final List<Activation> CLAMPS = List.of(Activation.NONE, Activation.RELU, Activation.RELU6);
-
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
 
     /** Maps, residual, filters, scale, offset, mean and variance of a 3×3 convolution that keeps the size. */
     private static List<Tensor> inputs(SplittableRandom random, int channels, int filters) {

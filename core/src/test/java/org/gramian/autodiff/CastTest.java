@@ -12,24 +12,18 @@ import java.util.stream.Stream;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Numbers of two precisions in one computation. */
+@ExtendWith(Scoped.class)
 class CastTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     @RandomTest(times = 5)
     void castRoundsAndItsGradientComesBackInOldType(Seed seed) {
         Tensor x = seed.gaussian(3, 4).to(DType.F32);

@@ -15,22 +15,17 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What tensor sketch and random Maclaurin promise: inner products, linearity, a draw that stays. */
+@ExtendWith(Scoped.class)
 class CompactBilinearTest {
     private static final int ROWS = 5;
-
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
 
     private static Vectorization parse(String word) {
         return ((SecondOrder) Pooling.parse("bilinear/" + word).aggregation()).vectorization();

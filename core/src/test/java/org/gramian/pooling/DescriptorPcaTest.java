@@ -16,24 +16,18 @@ import org.gramian.cluster.KMeans;
 import org.gramian.pooling.Normalization.Pca;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class DescriptorPcaTest {
     private static final SplittableRandom UNUSED = new SplittableRandom(0);
-
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
 
     /** The sample in coordinates along axes that were fitted to it. */
     private static Tensor coordinates(Tensor rows, int axes) {

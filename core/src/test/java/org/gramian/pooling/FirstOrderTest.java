@@ -17,28 +17,22 @@ import org.gramian.autodiff.Var;
 import org.gramian.pooling.FirstOrder.GeneralizedMean;
 import org.gramian.pooling.FirstOrder.Weighted;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Laws of the aggregations that look at each map by itself, and values at their kinks. */
+@ExtendWith(Scoped.class)
 class FirstOrderTest {
     private static final Bindings NONE = Bindings.of(Map.of());
-
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
 
     private static Tensor of(String word, Tensor maps) {
         return apply(Pooling.parse(word).aggregation(), maps);

@@ -32,10 +32,12 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class FittingTest {
     /** Congruence is an isometry: the barycenter of the normalized matrices is the identity, its own inverse root. */
     @Test
@@ -51,20 +53,11 @@ class FittingTest {
 
     @Test
     void riemannianNormOfSingularMatricesIsFinite() {
-        try (Scope _ = Scope.open()) {
-            Tensor zeros = Tensors.zeros(Shape.of(2, 3, 3), DType.F64, Device.CPU);
-            assertThat(Barycenter.inverseRoot(zeros).allFinite()).isTrue();
-            Tensor mixed = Tensors.concat(
-                    List.of(zeros, Tensors.identity(3, DType.F64, Device.CPU).unsqueeze(0)), 0);
-            assertThat(Barycenter.inverseRoot(mixed).allFinite()).isTrue();
-        }
-    }
-
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
+        Tensor zeros = Tensors.zeros(Shape.of(2, 3, 3), DType.F64, Device.CPU);
+        assertThat(Barycenter.inverseRoot(zeros).allFinite()).isTrue();
+        Tensor mixed = Tensors.concat(
+                List.of(zeros, Tensors.identity(3, DType.F64, Device.CPU).unsqueeze(0)), 0);
+        assertThat(Barycenter.inverseRoot(mixed).allFinite()).isTrue();
     }
 
     private static ParameterSet initialize(Pooling pooling, long channels) {

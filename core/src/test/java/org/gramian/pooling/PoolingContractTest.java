@@ -18,12 +18,14 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.junit.jupiter.api.AfterEach;
+import org.gramian.testing.Scoped;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What holds for every pooling: all methods at a reduced size, and between them and the others every word. */
+@ExtendWith(Scoped.class)
 class PoolingContractTest {
     private static final List<String> OTHERS = List.of(
             "rbf:sigma=mean-full/spd:7/relu/flat",
@@ -70,13 +72,6 @@ class PoolingContractTest {
             "[bilinear/triu/l2+average]/root/l2",
             "conv:6/[pca:3/average+rbf:sigma=estimate/triu+conv:4/rbf:sigma=learned/spd:3/triu/root]",
             "[average+[cross:2/l2+conv:512/tail:network=squeezenet,layer=fire9/l2]]/l2");
-
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
 
     static Stream<String> poolings() {
         Stream<String> methods = Methods.all().stream()

@@ -9,25 +9,19 @@ import java.util.Map;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.Backbone;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.junit.jupiter.api.AfterEach;
+import org.gramian.testing.Scoped;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Heads on several layers: selection of a layer, the tail on the last one, bounded convolutions, the learned scale. */
+@ExtendWith(Scoped.class)
 class SeveralLayersTest {
     private static final Backbone BOTH = Backbone.of("efficientnet-lite4", "block20+block29");
-
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
 
     @ParameterizedTest
     @CsvSource(

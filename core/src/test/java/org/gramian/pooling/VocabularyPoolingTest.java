@@ -24,24 +24,18 @@ import org.gramian.pooling.Codebook.NetVlad;
 import org.gramian.pooling.Codebook.Vlad;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Laws of methods that compare positions with a vocabulary. */
+@ExtendWith(Scoped.class)
 class VocabularyPoolingTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     private static Tensor apply(Aggregation aggregation, Tensor maps, Map<String, Tensor> parameters) {
         try (Tape tape = Tape.inference()) {
             Map<String, Var> variables = new HashMap<>();

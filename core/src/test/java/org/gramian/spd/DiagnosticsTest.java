@@ -17,11 +17,13 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(SingleThreaded.class)
+@ExtendWith(Scoped.class)
 class DiagnosticsTest {
     @RandomTest(times = 8)
     void deadAndDuplicateChannelsAreCounted(Seed seed) {
@@ -55,43 +57,35 @@ class DiagnosticsTest {
 
     @Test
     void threeEqualChannelsAreTwoDuplicates() {
-        try (Scope _ = Scope.open()) {
-            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(2), 2, 6, 8);
-            maps.slice(1, 3, 4).copyFrom(maps.slice(1, 0, 1));
-            maps.slice(1, 5, 6).copyFrom(maps.slice(1, 0, 1));
-            assertThat(Diagnostics.channels(maps)).isEqualTo(new Diagnostics.Channels(6, 0, 2));
-        }
+        Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(2), 2, 6, 8);
+        maps.slice(1, 3, 4).copyFrom(maps.slice(1, 0, 1));
+        maps.slice(1, 5, 6).copyFrom(maps.slice(1, 0, 1));
+        assertThat(Diagnostics.channels(maps)).isEqualTo(new Diagnostics.Channels(6, 0, 2));
     }
 
     @Test
     void channelThatLivesInOneImageIsNotDead() {
-        try (Scope _ = Scope.open()) {
-            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(2), 2, 5, 8);
-            maps.slice(0, 0, 1).slice(1, 1, 2).fill(0);
-            assertThat(Diagnostics.channels(maps)).isEqualTo(new Diagnostics.Channels(5, 0, 0));
-            maps.slice(0, 0, 1).slice(1, 2, 3).copyFrom(maps.slice(0, 0, 1).slice(1, 4, 5));
-            assertThat(Diagnostics.channels(maps))
-                    .as("equal in one image only")
-                    .isEqualTo(new Diagnostics.Channels(5, 0, 0));
-        }
+        Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(2), 2, 5, 8);
+        maps.slice(0, 0, 1).slice(1, 1, 2).fill(0);
+        assertThat(Diagnostics.channels(maps)).isEqualTo(new Diagnostics.Channels(5, 0, 0));
+        maps.slice(0, 0, 1).slice(1, 2, 3).copyFrom(maps.slice(0, 0, 1).slice(1, 4, 5));
+        assertThat(Diagnostics.channels(maps))
+                .as("equal in one image only")
+                .isEqualTo(new Diagnostics.Channels(5, 0, 0));
     }
 
     @Test
     void channelsFarFromOriginAreNotTakenForDuplicates() {
-        try (Scope _ = Scope.open()) {
-            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(3), 1, 20, 30)
-                    .mul(0.01)
-                    .add(100);
-            assertThat(Diagnostics.channels(maps.to(DType.F32))).isEqualTo(new Diagnostics.Channels(20, 0, 0));
-        }
+        Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(3), 1, 20, 30)
+                .mul(0.01)
+                .add(100);
+        assertThat(Diagnostics.channels(maps.to(DType.F32))).isEqualTo(new Diagnostics.Channels(20, 0, 0));
     }
 
     @Test
     void allChannelsMayBeDead() {
-        try (Scope _ = Scope.open()) {
-            assertThat(Diagnostics.channels(Tensors.zeros(Shape.of(2, 4, 3), DType.F32, Device.CPU)))
-                    .isEqualTo(new Diagnostics.Channels(4, 4, 0));
-        }
+        assertThat(Diagnostics.channels(Tensors.zeros(Shape.of(2, 4, 3), DType.F32, Device.CPU)))
+                .isEqualTo(new Diagnostics.Channels(4, 4, 0));
     }
 
     @RandomTest(times = 8)
@@ -120,16 +114,14 @@ class DiagnosticsTest {
 
     @Test
     void conditionIsThatOfWorstMatrixInBatch() {
-        try (Scope _ = Scope.open()) {
-            RandomGenerator random = SampleMatrices.random(4);
-            Tensor small = SampleMatrices.withEigenvalues(random, 1e-3, 2e-3, 4e-3);
-            Tensor large = SampleMatrices.withEigenvalues(random, 10, 20, 50);
-            Diagnostics.Spectrum found = Diagnostics.spectrum(Tensors.concat(List.of(small, large), 0));
-            assertThat(found.condition()).isCloseTo(5, within(1e-10));
-            assertThat(found.smallest()).isCloseTo(1e-3, within(1e-13));
-            assertThat(found.largest()).isCloseTo(50, within(1e-12));
-            assertThat(found.isPositiveDefinite()).isTrue();
-        }
+        RandomGenerator random = SampleMatrices.random(4);
+        Tensor small = SampleMatrices.withEigenvalues(random, 1e-3, 2e-3, 4e-3);
+        Tensor large = SampleMatrices.withEigenvalues(random, 10, 20, 50);
+        Diagnostics.Spectrum found = Diagnostics.spectrum(Tensors.concat(List.of(small, large), 0));
+        assertThat(found.condition()).isCloseTo(5, within(1e-10));
+        assertThat(found.smallest()).isCloseTo(1e-3, within(1e-13));
+        assertThat(found.largest()).isCloseTo(50, within(1e-12));
+        assertThat(found.isPositiveDefinite()).isTrue();
     }
 
     /** Ascending. */

@@ -23,6 +23,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @ExtendWith(SingleThreaded.class)
+@ExtendWith(Scoped.class)
 class KernelLawsTest {
     private static final List<Kernel> UNIT_DIAGONAL = List.of(
             new Rbf(new Sigma.Mean(), 0),
@@ -120,12 +122,10 @@ class KernelLawsTest {
 
     @Test
     void defaultJitterKeepsKernelsOfDeadChannelsDefinite() {
-        try (Scope _ = Scope.open()) {
-            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(1), 1, 64, 30);
-            maps.slice(1, 0, 40).fill(0);
-            Tensor k = apply(new Rbf(new Sigma.Mean(), Rbf.DEFAULT_JITTER), maps.to(DType.F32));
-            assertThat(Diagnostics.spectrum(k).smallest()).isGreaterThan(0.5 * Rbf.DEFAULT_JITTER);
-        }
+        Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(1), 1, 64, 30);
+        maps.slice(1, 0, 40).fill(0);
+        Tensor k = apply(new Rbf(new Sigma.Mean(), Rbf.DEFAULT_JITTER), maps.to(DType.F32));
+        assertThat(Diagnostics.spectrum(k).smallest()).isGreaterThan(0.5 * Rbf.DEFAULT_JITTER);
     }
 
     /** MATH: without subtracting the mean map 1654 of 4096 squared distances of such maps come out negative. */
@@ -163,20 +163,18 @@ class KernelLawsTest {
     /** The root of what rounding leaves between equal maps must not count in the mean distance. */
     @RandomTest(times = 4)
     void deadChannelsKeepMeanDistanceExactInFloat32(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 64, 49);
-            maps.slice(1, 0, 40).fill(0);
-            Tensor single = maps.to(DType.F32);
-            double[][] exact = SampleMatrices.rows(single, 0);
-            double sigma = PaperDefinitionOracle.meanDistance(exact);
-            double[] expected = SampleMatrices.flat(PaperDefinitionOracle.rbf(exact, sigma));
-            for (Sigma option : List.of(new Sigma.Mean(), new Sigma.MeanFull())) {
-                assertThat(RelativeError.of(apply(new Rbf(option, 0), single).toDoubles(), expected))
-                        .as("%s, %s", option, seed)
-                        .isLessThan(2e-6);
-            }
-            assertThat(Rbf.meanDistance(single)).as("%s", seed).isCloseTo(sigma, within(2e-6 * sigma));
+        Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 64, 49);
+        maps.slice(1, 0, 40).fill(0);
+        Tensor single = maps.to(DType.F32);
+        double[][] exact = SampleMatrices.rows(single, 0);
+        double sigma = PaperDefinitionOracle.meanDistance(exact);
+        double[] expected = SampleMatrices.flat(PaperDefinitionOracle.rbf(exact, sigma));
+        for (Sigma option : List.of(new Sigma.Mean(), new Sigma.MeanFull())) {
+            assertThat(RelativeError.of(apply(new Rbf(option, 0), single).toDoubles(), expected))
+                    .as("%s, %s", option, seed)
+                    .isLessThan(2e-6);
         }
+        assertThat(Rbf.meanDistance(single)).as("%s", seed).isCloseTo(sigma, within(2e-6 * sigma));
     }
 
     @Test
@@ -230,25 +228,23 @@ class KernelLawsTest {
 
     @RandomTest(times = 4)
     void kernelIsEquivariantToChannelsAndInvariantToPositions(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 6, 10);
-            Tensor backwards = Tensors.ofLongs(new long[] {5, 4, 3, 2, 1, 0}, Shape.of(6));
-            Tensor turned = Tensors.ofLongs(new long[] {3, 4, 5, 6, 7, 8, 9, 0, 1, 2}, Shape.of(10));
-            for (Kernel kernel : List.of(
-                    new Rbf(new Sigma.Mean(), 0.1),
-                    new Laplacian(2, 0.1),
-                    new Polynomial(2, 0.5, 1, 0.1),
-                    new Covariance(0.1),
-                    new Bilinear(0.1))) {
-                Tensor k = apply(kernel, maps);
-                Tensor permuted = apply(kernel, select(maps, 1, backwards));
-                assertThat(RelativeError.of(permuted, select(select(k, 1, backwards), 2, backwards)))
-                        .as("%s, %s", kernel, seed)
-                        .isLessThan(1e-14);
-                assertThat(RelativeError.of(apply(kernel, select(maps, 2, turned)), k))
-                        .as("%s, %s", kernel, seed)
-                        .isLessThan(1e-14);
-            }
+        Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 6, 10);
+        Tensor backwards = Tensors.ofLongs(new long[] {5, 4, 3, 2, 1, 0}, Shape.of(6));
+        Tensor turned = Tensors.ofLongs(new long[] {3, 4, 5, 6, 7, 8, 9, 0, 1, 2}, Shape.of(10));
+        for (Kernel kernel : List.of(
+                new Rbf(new Sigma.Mean(), 0.1),
+                new Laplacian(2, 0.1),
+                new Polynomial(2, 0.5, 1, 0.1),
+                new Covariance(0.1),
+                new Bilinear(0.1))) {
+            Tensor k = apply(kernel, maps);
+            Tensor permuted = apply(kernel, select(maps, 1, backwards));
+            assertThat(RelativeError.of(permuted, select(select(k, 1, backwards), 2, backwards)))
+                    .as("%s, %s", kernel, seed)
+                    .isLessThan(1e-14);
+            assertThat(RelativeError.of(apply(kernel, select(maps, 2, turned)), k))
+                    .as("%s, %s", kernel, seed)
+                    .isLessThan(1e-14);
         }
     }
 

@@ -13,6 +13,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @ExtendWith(SingleThreaded.class)
+@ExtendWith(Scoped.class)
 class NewtonSchulzTest {
     @ParameterizedTest
     @EnumSource(Upstream.class)
@@ -40,45 +42,35 @@ class NewtonSchulzTest {
     @ParameterizedTest
     @EnumSource(Upstream.class)
     void gradientAgreesWithDifferencesWhereEigenvaluesCoincide(Upstream upstream) {
-        try (Scope _ = Scope.open()) {
-            Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(2), 2, 2, 2, 0.5, 1);
-            GradientCheck.Report report = GradientCheck.of(x -> NewtonSchulz.squareRoot(x.getFirst(), 5))
-                    .withUpstream(upstream)
-                    .check(s);
-            assertThat(report.worst()).as("%s upstream: %s", upstream, report).isLessThan(1e-6);
-        }
+        Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(2), 2, 2, 2, 0.5, 1);
+        GradientCheck.Report report = GradientCheck.of(x -> NewtonSchulz.squareRoot(x.getFirst(), 5))
+                .withUpstream(upstream)
+                .check(s);
+        assertThat(report.worst()).as("%s upstream: %s", upstream, report).isLessThan(1e-6);
     }
 
     @RandomTest(times = 8)
     void manyIterationsGiveSquareRoot(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
-            Tensor exact = SpectralTest.apply(new Power(0.5, 1e-9), s);
-            assertThat(RelativeError.of(root(s, 20), exact)).as("%s", seed).isLessThan(1e-11);
-            assertThat(RelativeError.of(root(s, 5), exact))
-                    .as("five are not exact, %s", seed)
-                    .isBetween(1e-9, 0.3);
-        }
+        Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
+        Tensor exact = SpectralTest.apply(new Power(0.5, 1e-9), s);
+        assertThat(RelativeError.of(root(s, 20), exact)).as("%s", seed).isLessThan(1e-11);
+        assertThat(RelativeError.of(root(s, 5), exact))
+                .as("five are not exact, %s", seed)
+                .isBetween(1e-9, 0.3);
     }
 
     @RandomTest(times = 8)
     void rootGrowsWithRootOfScale(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            RandomGenerator random = SampleMatrices.random(seed);
-            Tensor s = SampleMatrices.positiveDefinite(random, 2, 4);
-            Tensor scaled = root(s.mul(1e6), 5);
-            assertThat(RelativeError.of(scaled, root(s, 5).mul(1e3)))
-                    .as("%s", seed)
-                    .isLessThan(1e-13);
-        }
+        RandomGenerator random = SampleMatrices.random(seed);
+        Tensor s = SampleMatrices.positiveDefinite(random, 2, 4);
+        Tensor scaled = root(s.mul(1e6), 5);
+        assertThat(RelativeError.of(scaled, root(s, 5).mul(1e3))).as("%s", seed).isLessThan(1e-13);
     }
 
     @Test
     void noIterationsAreRejected() {
-        try (Scope _ = Scope.open()) {
-            Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(1), 1, 3);
-            assertThatThrownBy(() -> root(s, 0)).has(facts("0"));
-        }
+        Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(1), 1, 3);
+        assertThatThrownBy(() -> root(s, 0)).has(facts("0"));
     }
 
     private static Tensor root(Tensor s, int iterations) {

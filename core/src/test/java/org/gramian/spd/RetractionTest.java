@@ -17,6 +17,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @ExtendWith(SingleThreaded.class)
+@ExtendWith(Scoped.class)
 class RetractionTest {
     @ParameterizedTest
     @EnumSource(Retraction.class)
@@ -94,34 +96,28 @@ class RetractionTest {
 
     @RandomTest(times = 4)
     void polarRetractionIsNearestPoint(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor w = point(seed.value(), Shape.of(8, 3));
-            Tensor xi = tangent(seed.value() + 1, w).mul(0.3);
-            Tensor target = w.add(xi);
-            double polar = distance(Retraction.POLAR.apply(w, xi), target);
-            for (Retraction other : Retraction.values()) {
-                assertThat(polar)
-                        .as("%s, %s", other, seed)
-                        .isLessThanOrEqualTo(distance(other.apply(w, xi), target) + 1e-12);
-            }
+        Tensor w = point(seed.value(), Shape.of(8, 3));
+        Tensor xi = tangent(seed.value() + 1, w).mul(0.3);
+        Tensor target = w.add(xi);
+        double polar = distance(Retraction.POLAR.apply(w, xi), target);
+        for (Retraction other : Retraction.values()) {
+            assertThat(polar)
+                    .as("%s, %s", other, seed)
+                    .isLessThanOrEqualTo(distance(other.apply(w, xi), target) + 1e-12);
         }
     }
 
     @RandomTest(times = 8)
     void qrWithSignsOfLibraryIsQrUpToSigns(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor w = point(seed.value(), Shape.of(9, 4));
-            Tensor xi = tangent(seed.value() + 1, w).mul(0.3);
-            Tensor unsigned = Retraction.QR_UNSIGNED.apply(w, xi);
-            Tensor cosines = unsigned.mul(Retraction.QR.apply(w, xi)).sum(0);
-            assertThat(cosines.abs().toDoubles())
-                    .as("%s", seed)
-                    .containsExactly(new double[] {1, 1, 1, 1}, within(1e-13));
-            assertThat(unsigned.toDoubles())
-                    .as("%s", seed)
-                    .containsExactly(
-                            Decompositions.orthonormalColumns(w.add(xi), false).toDoubles());
-        }
+        Tensor w = point(seed.value(), Shape.of(9, 4));
+        Tensor xi = tangent(seed.value() + 1, w).mul(0.3);
+        Tensor unsigned = Retraction.QR_UNSIGNED.apply(w, xi);
+        Tensor cosines = unsigned.mul(Retraction.QR.apply(w, xi)).sum(0);
+        assertThat(cosines.abs().toDoubles()).as("%s", seed).containsExactly(new double[] {1, 1, 1, 1}, within(1e-13));
+        assertThat(unsigned.toDoubles())
+                .as("%s", seed)
+                .containsExactly(
+                        Decompositions.orthonormalColumns(w.add(xi), false).toDoubles());
     }
 
     @Test
@@ -177,12 +173,10 @@ class RetractionTest {
 
     @Test
     void stepOfAnotherShapeIsRejected() {
-        try (Scope _ = Scope.open()) {
-            Tensor w = point(1, Shape.of(5, 2));
-            assertThatThrownBy(() -> Retraction.QR.apply(w, SampleMatrices.gaussian(SampleMatrices.random(1), 2, 5)))
-                    .hasMessageContaining("[5, 2]")
-                    .hasMessageContaining("[2, 5]");
-        }
+        Tensor w = point(1, Shape.of(5, 2));
+        assertThatThrownBy(() -> Retraction.QR.apply(w, SampleMatrices.gaussian(SampleMatrices.random(1), 2, 5)))
+                .hasMessageContaining("[5, 2]")
+                .hasMessageContaining("[2, 5]");
     }
 
     private static Tensor point(long seed, Shape shape) {

@@ -7,21 +7,15 @@ import java.util.Arrays;
 import org.gramian.autodiff.Tape;
 import org.gramian.spd.layer.SparseInverse;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.junit.jupiter.api.AfterEach;
+import org.gramian.testing.Scoped;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class SparseInverseTest {
-    private final Scope scope = Scope.open();
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     private static Tensor estimate(double[] covariance, double sparsity) {
         int size = (int) Math.sqrt(covariance.length);
         try (Tape tape = Tape.inference()) {

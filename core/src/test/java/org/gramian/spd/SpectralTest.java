@@ -25,6 +25,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @ExtendWith(SingleThreaded.class)
+@ExtendWith(Scoped.class)
 class SpectralTest {
     private static final double FLOOR = SpectralFunction.DEFAULT_FLOOR;
     private static final List<SpectralFunction> FUNCTIONS =
@@ -76,35 +78,30 @@ class SpectralTest {
 
     @ParameterizedTest
     @MethodSource("functionsAndUpstreams")
-    void gradientAgreesWithDifferencesAtIdentityPlusLowRank(
-            SpectralFunction function, Upstream upstream) {
-        try (Scope _ = Scope.open()) {
-            RandomGenerator random = SampleMatrices.random(43);
-            Tensor s = Gram.of(SampleMatrices.gaussian(random, 2, 6, 2), 1, 1.25);
-            GradientCheck.Report report = GradientCheck.of(x -> function.apply(x.getFirst()))
-                    .withUpstream(upstream)
-                    .check(s);
-            assertThat(report.worst())
-                    .as("%s, %s upstream: %s", function, upstream, report)
-                    .isLessThan(1e-6);
-        }
+    void gradientAgreesWithDifferencesAtIdentityPlusLowRank(SpectralFunction function, Upstream upstream) {
+        RandomGenerator random = SampleMatrices.random(43);
+        Tensor s = Gram.of(SampleMatrices.gaussian(random, 2, 6, 2), 1, 1.25);
+        GradientCheck.Report report = GradientCheck.of(x -> function.apply(x.getFirst()))
+                .withUpstream(upstream)
+                .check(s);
+        assertThat(report.worst())
+                .as("%s, %s upstream: %s", function, upstream, report)
+                .isLessThan(1e-6);
     }
 
     @ParameterizedTest
     @MethodSource("functionsAndUpstreams")
     void matrixThatIsNotSymmetricCountsAsItsSymmetricPart(SpectralFunction function, Upstream upstream) {
-        try (Scope _ = Scope.open()) {
-            RandomGenerator random = SampleMatrices.random(47);
-            Tensor a = SampleMatrices.gaussian(random, 1, 4, 4);
-            Tensor skew = a.sub(a.transpose());
-            Tensor s = SampleMatrices.withEigenvalues(random, 1, 2, 4, 7).add(skew);
-            GradientCheck.Report report = GradientCheck.of(x -> function.apply(x.getFirst()))
-                    .withUpstream(upstream)
-                    .check(s);
-            assertThat(report.worst())
-                    .as("%s, %s upstream: %s", function, upstream, report)
-                    .isLessThan(1e-6);
-        }
+        RandomGenerator random = SampleMatrices.random(47);
+        Tensor a = SampleMatrices.gaussian(random, 1, 4, 4);
+        Tensor skew = a.sub(a.transpose());
+        Tensor s = SampleMatrices.withEigenvalues(random, 1, 2, 4, 7).add(skew);
+        GradientCheck.Report report = GradientCheck.of(x -> function.apply(x.getFirst()))
+                .withUpstream(upstream)
+                .check(s);
+        assertThat(report.worst())
+                .as("%s, %s upstream: %s", function, upstream, report)
+                .isLessThan(1e-6);
     }
 
     @Test
@@ -152,27 +149,23 @@ class SpectralTest {
 
     @Test
     void inDoublePrecisionFloorOfUsualMatricesIsGivenOne() {
-        try (Scope _ = Scope.open()) {
-            Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(2), 0, 0.5e-6, 2e-6, 1e4);
-            Tensor expected = SampleMatrices.withEigenvalues(
-                    SampleMatrices.random(2), Math.log(1e-6), Math.log(1e-6), Math.log(2e-6), Math.log(1e4));
-            assertThat(RelativeError.of(apply(new Log(FLOOR), s), expected)).isLessThan(1e-6);
-        }
+        Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(2), 0, 0.5e-6, 2e-6, 1e4);
+        Tensor expected = SampleMatrices.withEigenvalues(
+                SampleMatrices.random(2), Math.log(1e-6), Math.log(1e-6), Math.log(2e-6), Math.log(1e4));
+        assertThat(RelativeError.of(apply(new Log(FLOOR), s), expected)).isLessThan(1e-6);
     }
 
     @Test
     void everyMatrixOfBatchHasFloorOfItsOwn() {
-        try (Scope _ = Scope.open()) {
-            Tensor small = SampleMatrices.withEigenvalues(SampleMatrices.random(5), 1e-4, 1, 2)
-                    .to(DType.F32);
-            Tensor large = SampleMatrices.withEigenvalues(SampleMatrices.random(6), 1e-4, 1, 1e4)
-                    .to(DType.F32);
-            Tensor both = apply(new Log(FLOOR), Tensors.concat(List.of(small, large), 0));
-            assertThat(RelativeError.of(both.slice(0, 0, 1), apply(new Log(FLOOR), small)))
-                    .isLessThan(1e-6);
-            assertThat(Diagnostics.spectrum(both.slice(0, 1, 2).to(DType.F64)).smallest())
-                    .isCloseTo(Math.log(SpectralFunction.ROUNDINGS * 0x1p-23 * 1e4), within(1e-3));
-        }
+        Tensor small = SampleMatrices.withEigenvalues(SampleMatrices.random(5), 1e-4, 1, 2)
+                .to(DType.F32);
+        Tensor large = SampleMatrices.withEigenvalues(SampleMatrices.random(6), 1e-4, 1, 1e4)
+                .to(DType.F32);
+        Tensor both = apply(new Log(FLOOR), Tensors.concat(List.of(small, large), 0));
+        assertThat(RelativeError.of(both.slice(0, 0, 1), apply(new Log(FLOOR), small)))
+                .isLessThan(1e-6);
+        assertThat(Diagnostics.spectrum(both.slice(0, 1, 2).to(DType.F64)).smallest())
+                .isCloseTo(Math.log(SpectralFunction.ROUNDINGS * 0x1p-23 * 1e4), within(1e-3));
     }
 
     @RandomTest(times = 8)
@@ -192,53 +185,43 @@ class SpectralTest {
 
     @RandomTest(times = 8)
     void squareOfRootIsMatrix(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
-            Tensor root = apply(new Power(0.5, FLOOR), s);
-            assertThat(RelativeError.of(root.matmul(root), s)).as("%s", seed).isLessThan(1e-13);
-            assertThat(Diagnostics.spectrum(root).isPositiveDefinite()).isTrue();
-        }
+        Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
+        Tensor root = apply(new Power(0.5, FLOOR), s);
+        assertThat(RelativeError.of(root.matmul(root), s)).as("%s", seed).isLessThan(1e-13);
+        assertThat(Diagnostics.spectrum(root).isPositiveDefinite()).isTrue();
     }
 
     @RandomTest(times = 8)
     void powersOfPowerMultiplyAndFirstPowerIsIdentity(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 2, 5);
-            Tensor twice = apply(new Power(0.6, FLOOR), apply(new Power(0.5, FLOOR), s));
-            assertThat(RelativeError.of(twice, apply(new Power(0.3, FLOOR), s)))
-                    .as("%s", seed)
-                    .isLessThan(1e-13);
-            assertThat(RelativeError.of(apply(new Power(1, FLOOR), s), s))
-                    .as("%s", seed)
-                    .isLessThan(1e-13);
-            Tensor log = apply(new Log(FLOOR), s);
-            Tensor logOfPower = apply(new Log(FLOOR), apply(new Power(0.3, FLOOR), s));
-            assertThat(RelativeError.of(logOfPower, log.mul(0.3)))
-                    .as("%s", seed)
-                    .isLessThan(1e-12);
-            Tensor fourth = apply(new Power(0.25, FLOOR), s);
-            Tensor square = fourth.matmul(fourth);
-            assertThat(RelativeError.of(square.matmul(square), s))
-                    .as("%s", seed)
-                    .isLessThan(1e-13);
-        }
+        Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 2, 5);
+        Tensor twice = apply(new Power(0.6, FLOOR), apply(new Power(0.5, FLOOR), s));
+        assertThat(RelativeError.of(twice, apply(new Power(0.3, FLOOR), s)))
+                .as("%s", seed)
+                .isLessThan(1e-13);
+        assertThat(RelativeError.of(apply(new Power(1, FLOOR), s), s))
+                .as("%s", seed)
+                .isLessThan(1e-13);
+        Tensor log = apply(new Log(FLOOR), s);
+        Tensor logOfPower = apply(new Log(FLOOR), apply(new Power(0.3, FLOOR), s));
+        assertThat(RelativeError.of(logOfPower, log.mul(0.3))).as("%s", seed).isLessThan(1e-12);
+        Tensor fourth = apply(new Power(0.25, FLOOR), s);
+        Tensor square = fourth.matmul(fourth);
+        assertThat(RelativeError.of(square.matmul(square), s)).as("%s", seed).isLessThan(1e-13);
     }
 
     @RandomTest(times = 8)
     void reeigKeepsMatricesDefiniteAndIsIdempotent(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor s = SampleMatrices.symmetric(SampleMatrices.random(seed), 3, 6);
-            assertThat(Diagnostics.spectrum(s).smallest()).as("%s", seed).isNegative();
-            Tensor once = apply(new ReEig(0.01), s);
-            assertThat(Diagnostics.spectrum(once).smallest()).as("%s", seed).isCloseTo(0.01, within(1e-13));
-            assertThat(RelativeError.of(apply(new ReEig(0.01), once), once))
-                    .as("%s", seed)
-                    .isLessThan(1e-13);
-            Tensor definite = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
-            assertThat(RelativeError.of(apply(new ReEig(0.01), definite), definite))
-                    .as("a definite matrix stays, %s", seed)
-                    .isLessThan(1e-13);
-        }
+        Tensor s = SampleMatrices.symmetric(SampleMatrices.random(seed), 3, 6);
+        assertThat(Diagnostics.spectrum(s).smallest()).as("%s", seed).isNegative();
+        Tensor once = apply(new ReEig(0.01), s);
+        assertThat(Diagnostics.spectrum(once).smallest()).as("%s", seed).isCloseTo(0.01, within(1e-13));
+        assertThat(RelativeError.of(apply(new ReEig(0.01), once), once))
+                .as("%s", seed)
+                .isLessThan(1e-13);
+        Tensor definite = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
+        assertThat(RelativeError.of(apply(new ReEig(0.01), definite), definite))
+                .as("a definite matrix stays, %s", seed)
+                .isLessThan(1e-13);
     }
 
     @RandomTest(times = 8)

@@ -14,11 +14,13 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(SingleThreaded.class)
+@ExtendWith(Scoped.class)
 class StiefelTest {
     static final List<Shape> SHAPES = List.of(Shape.of(7, 7), Shape.of(9, 4), Shape.of(6, 1), Shape.of(1, 1));
 
@@ -75,65 +77,57 @@ class StiefelTest {
 
     @RandomTest(times = 8)
     void gradientsAreThoseOfTheirFormulas(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            RandomGenerator random = SampleMatrices.random(seed);
-            Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
-            Tensor f = SampleMatrices.gaussian(random, 6, 3);
-            Tensor canonical = Stiefel.gradient(w, f, Metric.CANONICAL);
-            Tensor euclidean = Stiefel.gradient(w, f, Metric.EUCLIDEAN);
-            Tensor wf = w.transpose().matmul(f);
-            // ⟨F, Z⟩ = ⟨∇, Z⟩ in the metric's inner product for every tangent Z
-            Tensor z = Stiefel.project(w, SampleMatrices.gaussian(random, 6, 3));
-            assertThat(inner(euclidean, z)).as("%s", seed).isCloseTo(inner(f, z), within(1e-12));
-            Tensor half = z.addScaled(w.matmul(w.transpose().matmul(z)), -0.5);
-            assertThat(inner(canonical, half)).as("%s", seed).isCloseTo(inner(f, z), within(1e-12));
-            Tensor skew = wf.sub(wf.transpose());
-            Tensor difference = canonical.sub(euclidean);
-            assertThat(RelativeError.of(difference, w.matmul(skew).mul(0.5)))
-                    .as("they differ by W·skew(WᵀF), %s", seed)
-                    .isLessThan(1e-13);
-        }
+        RandomGenerator random = SampleMatrices.random(seed);
+        Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
+        Tensor f = SampleMatrices.gaussian(random, 6, 3);
+        Tensor canonical = Stiefel.gradient(w, f, Metric.CANONICAL);
+        Tensor euclidean = Stiefel.gradient(w, f, Metric.EUCLIDEAN);
+        Tensor wf = w.transpose().matmul(f);
+        // ⟨F, Z⟩ = ⟨∇, Z⟩ in the metric's inner product for every tangent Z
+        Tensor z = Stiefel.project(w, SampleMatrices.gaussian(random, 6, 3));
+        assertThat(inner(euclidean, z)).as("%s", seed).isCloseTo(inner(f, z), within(1e-12));
+        Tensor half = z.addScaled(w.matmul(w.transpose().matmul(z)), -0.5);
+        assertThat(inner(canonical, half)).as("%s", seed).isCloseTo(inner(f, z), within(1e-12));
+        Tensor skew = wf.sub(wf.transpose());
+        Tensor difference = canonical.sub(euclidean);
+        assertThat(RelativeError.of(difference, w.matmul(skew).mul(0.5)))
+                .as("they differ by W·skew(WᵀF), %s", seed)
+                .isLessThan(1e-13);
     }
 
     @RandomTest(times = 8)
     void onSquareWeightCanonicalGradientIsTwiceEuclidean(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            RandomGenerator random = SampleMatrices.random(seed);
-            Tensor w = Stiefel.random(random, Shape.of(5, 5), DType.F64);
-            Tensor f = SampleMatrices.gaussian(random, 5, 5);
-            Tensor twice = Stiefel.gradient(w, f, Metric.EUCLIDEAN).mul(2);
-            assertThat(RelativeError.of(Stiefel.gradient(w, f, Metric.CANONICAL), twice))
-                    .as("%s", seed)
-                    .isLessThan(1e-13);
-        }
+        RandomGenerator random = SampleMatrices.random(seed);
+        Tensor w = Stiefel.random(random, Shape.of(5, 5), DType.F64);
+        Tensor f = SampleMatrices.gaussian(random, 5, 5);
+        Tensor twice = Stiefel.gradient(w, f, Metric.EUCLIDEAN).mul(2);
+        assertThat(RelativeError.of(Stiefel.gradient(w, f, Metric.CANONICAL), twice))
+                .as("%s", seed)
+                .isLessThan(1e-13);
     }
 
     @RandomTest(times = 8)
     void projectionIsIdempotentAndCanonicalFormulaIsNot(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            RandomGenerator random = SampleMatrices.random(seed);
-            Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
-            Tensor z = SampleMatrices.gaussian(random, 6, 3);
-            Tensor projected = Stiefel.project(w, z);
-            assertThat(RelativeError.of(Stiefel.project(w, projected), projected))
-                    .as("%s", seed)
-                    .isLessThan(1e-14);
-            assertThat(inner(z.sub(projected), projected))
-                    .as("it is orthogonal, %s", seed)
-                    .isCloseTo(0, within(1e-12));
-            Tensor canonical = Stiefel.gradient(w, z, Metric.CANONICAL);
-            assertThat(RelativeError.of(Stiefel.gradient(w, canonical, Metric.CANONICAL), canonical))
-                    .as("%s", seed)
-                    .isGreaterThan(0.05);
-        }
+        RandomGenerator random = SampleMatrices.random(seed);
+        Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
+        Tensor z = SampleMatrices.gaussian(random, 6, 3);
+        Tensor projected = Stiefel.project(w, z);
+        assertThat(RelativeError.of(Stiefel.project(w, projected), projected))
+                .as("%s", seed)
+                .isLessThan(1e-14);
+        assertThat(inner(z.sub(projected), projected))
+                .as("it is orthogonal, %s", seed)
+                .isCloseTo(0, within(1e-12));
+        Tensor canonical = Stiefel.gradient(w, z, Metric.CANONICAL);
+        assertThat(RelativeError.of(Stiefel.gradient(w, canonical, Metric.CANONICAL), canonical))
+                .as("%s", seed)
+                .isGreaterThan(0.05);
     }
 
     @Test
     void orthogonalityErrorIsLargestEntryOfDifference() {
-        try (Scope _ = Scope.open()) {
-            Tensor w = Stiefel.random(SampleMatrices.random(1), Shape.of(5, 2), DType.F64);
-            assertThat(Stiefel.orthogonalityError(w.mul(2))).isCloseTo(3, within(1e-13));
-        }
+        Tensor w = Stiefel.random(SampleMatrices.random(1), Shape.of(5, 2), DType.F64);
+        assertThat(Stiefel.orthogonalityError(w.mul(2))).isCloseTo(3, within(1e-13));
     }
 
     /** {@code max |WᵀZ + ZᵀW|}. */

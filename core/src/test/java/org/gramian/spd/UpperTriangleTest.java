@@ -22,35 +22,33 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(SingleThreaded.class)
+@ExtendWith(Scoped.class)
 class UpperTriangleTest {
     @RandomTest(times = 8)
     void vectorIsUpperTriangleRowByRow(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor y = SampleMatrices.symmetric(SampleMatrices.random(seed), 3, 5);
-            double[] v = vectorized(y).toDoubles();
-            for (int image = 0; image < 3; image++) {
-                double[] expected = PaperDefinitionOracle.upperTriangle(SampleMatrices.rows(y, image));
-                assertThat(Arrays.copyOfRange(v, image * 15, image * 15 + 15))
-                        .as("%s", seed)
-                        .containsExactly(expected, within(1e-15));
-            }
+        Tensor y = SampleMatrices.symmetric(SampleMatrices.random(seed), 3, 5);
+        double[] v = vectorized(y).toDoubles();
+        for (int image = 0; image < 3; image++) {
+            double[] expected = PaperDefinitionOracle.upperTriangle(SampleMatrices.rows(y, image));
+            assertThat(Arrays.copyOfRange(v, image * 15, image * 15 + 15))
+                    .as("%s", seed)
+                    .containsExactly(expected, within(1e-15));
         }
     }
 
     @RandomTest(times = 8)
     void vectorIsAsLongAsMatrix(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            for (long size = 1; size <= 6; size++) {
-                Tensor y = SampleMatrices.symmetric(SampleMatrices.random(seed), 1, size);
-                assertThat(squareOf(vectorized(y)))
-                        .as("size %d, %s", size, seed)
-                        .isCloseTo(squareOf(y), within(1e-13 * squareOf(y)));
-            }
+        for (long size = 1; size <= 6; size++) {
+            Tensor y = SampleMatrices.symmetric(SampleMatrices.random(seed), 1, size);
+            assertThat(squareOf(vectorized(y)))
+                    .as("size %d, %s", size, seed)
+                    .isCloseTo(squareOf(y), within(1e-13 * squareOf(y)));
         }
     }
 
@@ -76,32 +74,25 @@ class UpperTriangleTest {
 
     @Test
     void gradientOfSymmetricMatrixAgreesWithDifferences() {
-        try (Scope _ = Scope.open()) {
-            GradientCheck.Report report = GradientCheck.of(x -> UpperTriangle.vectorize(symmetrized(x.getFirst())))
-                    .check(SampleMatrices.gaussian(SampleMatrices.random(7), 2, 5, 5));
-            assertThat(report.worst()).as(report.toString()).isLessThan(1e-6);
-        }
+        GradientCheck.Report report = GradientCheck.of(x -> UpperTriangle.vectorize(symmetrized(x.getFirst())))
+                .check(SampleMatrices.gaussian(SampleMatrices.random(7), 2, 5, 5));
+        assertThat(report.worst()).as(report.toString()).isLessThan(1e-6);
     }
 
     @Test
     void gradientAgreesWithDifferencesBehindKernelAndTransformation() {
-        try (Scope _ = Scope.open()) {
-            RandomGenerator random = SampleMatrices.random(8);
-            Kernel kernel = new Rbf(new Sigma.Fixed(2), 0);
-            GradientCheck.Report report = GradientCheck.of(x -> UpperTriangle.vectorize(
-                            SpdTransform.apply(kernel.apply(x.get(0), Bindings.of(Map.of())), x.get(1))))
-                    .check(SampleMatrices.gaussian(random, 2, 5, 7), SampleMatrices.gaussian(random, 5, 3));
-            assertThat(report.worst()).as(report.toString()).isLessThan(1e-6);
-        }
+        RandomGenerator random = SampleMatrices.random(8);
+        Kernel kernel = new Rbf(new Sigma.Fixed(2), 0);
+        GradientCheck.Report report = GradientCheck.of(x -> UpperTriangle.vectorize(
+                        SpdTransform.apply(kernel.apply(x.get(0), Bindings.of(Map.of())), x.get(1))))
+                .check(SampleMatrices.gaussian(random, 2, 5, 7), SampleMatrices.gaussian(random, 5, 3));
+        assertThat(report.worst()).as(report.toString()).isLessThan(1e-6);
     }
 
     @Test
     void onlySquareMatricesHaveTriangle() {
-        try (Scope _ = Scope.open()) {
-            assertThatThrownBy(
-                            () -> vectorized(Tensors.gaussian(SampleMatrices.random(1), Shape.of(2, 3, 4), DType.F64)))
-                    .hasMessageContaining("[2, 3, 4]");
-        }
+        assertThatThrownBy(() -> vectorized(Tensors.gaussian(SampleMatrices.random(1), Shape.of(2, 3, 4), DType.F64)))
+                .hasMessageContaining("[2, 3, 4]");
     }
 
     private static Var symmetrized(Var x) {

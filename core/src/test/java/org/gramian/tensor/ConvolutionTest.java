@@ -10,19 +10,14 @@ import java.util.SplittableRandom;
 import org.assertj.core.data.Offset;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class ConvolutionTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     /** A random convolution with an input and weights that fit it. */
     private record Case(Convolution geometry, Tensor input, Tensor weight, Tensor bias) {
         static Case of(SplittableRandom random) {

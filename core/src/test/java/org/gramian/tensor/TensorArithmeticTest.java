@@ -14,18 +14,13 @@ import java.util.function.DoubleUnaryOperator;
 import java.util.function.UnaryOperator;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class TensorArithmeticTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     /** A function of tensors and the same of single numbers. */
     private record Binary(BinaryOperator<Tensor> ofTensors, DoubleBinaryOperator ofNumbers) {}
 

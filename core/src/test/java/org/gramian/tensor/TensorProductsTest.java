@@ -6,18 +6,13 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 import java.util.SplittableRandom;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class TensorProductsTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     /** Sizes of two batches that can be multiplied. */
     private record Sizes(int n, int a, int b, int c) {
         static Sizes of(SplittableRandom random) {

@@ -11,18 +11,13 @@ import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class TensorReductionsTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     /** The sum over some dimensions, in plain loops. */
     private static Grid summed(Grid grid, boolean[] over) {
         long[] sizes = grid.shape().sizes();

@@ -10,18 +10,13 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class TensorViewsTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     private static Tensor random(SplittableRandom random, int rank) {
         return Tensors.gaussian(random, Grid.randomShape(random, rank), DType.F64);
     }

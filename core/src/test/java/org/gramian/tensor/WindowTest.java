@@ -10,18 +10,13 @@ import org.assertj.core.data.Offset;
 import org.gramian.tensor.Window.Pair;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class WindowTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     static Window window(SplittableRandom random) {
         Pair size = new Pair(1 + random.nextInt(4), 1 + random.nextInt(4));
         Pair stride = new Pair(1 + random.nextInt(3), 1 + random.nextInt(3));

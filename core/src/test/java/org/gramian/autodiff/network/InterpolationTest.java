@@ -13,24 +13,18 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.junit.jupiter.api.AfterEach;
+import org.gramian.testing.Scoped;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Bilinear resizing against a formula position by position, its gradient, and its inverse. */
+@ExtendWith(Scoped.class)
 class InterpolationTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     private static Tensor maps(long height, long width, DType type) {
         return Tensors.gaussian(new SplittableRandom(11), Shape.of(2, 3, height, width), type);
     }

@@ -41,13 +41,7 @@ public record DemoRecipe(TextureSet textures, String pooling, int epochs, String
     /** Crop size relative to the image, as 224 of 256 pixels. */
     private static final double CROPPED = 224.0 / 256;
 
-    /**
-     * One of the two runs.
-     *
-     * @param name of its folder
-     * @param meaning description
-     * @param pooling as written in options
-     */
+    /** One of the two runs: name of its folder, description and pooling as written in options. */
     public record Entry(String name, String meaning, String pooling) {}
 
     /** Creates a recipe with the default backbone. */

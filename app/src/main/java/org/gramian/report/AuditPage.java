@@ -14,11 +14,7 @@ import org.gramian.image.dataset.Dataset;
 /**
  * HTML page of an audit: verdict, findings with images, classes and image sizes.
  *
- * @param report the audit
- * @param album thumbnails
- * @param plot image sizes
  * @param labels caption by image name: the class and, for duplicates, the split
- * @param version of the program
  */
 public record AuditPage(
         AuditReport report, ThumbnailSet album, SizePlot plot, Map<String, String> labels, String version) {

@@ -77,12 +77,7 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
     /** Lower and upper edge of a band. */
     public record Range(double low, double high) {}
 
-    /**
-     * Labelled vertical line.
-     *
-     * @param at x value
-     * @param text label
-     */
+    /** Labelled vertical line at an x value. */
     public record Rule(double at, String text) {}
 
     /**
@@ -97,13 +92,7 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
      */
     public record Series(String name, int colour, int dash, String path, String area, List<Mark> marks) {}
 
-    /**
-     * Point marker in SVG coordinates.
-     *
-     * @param x from the left
-     * @param y from the top
-     * @param text tooltip
-     */
+    /** Point marker in SVG coordinates, with a tooltip. */
     public record Mark(double x, double y, String text) {}
 
     /** Returns a chart without lines. */

@@ -22,14 +22,7 @@ public record SizePlot(List<Dot> dots, List<Tick> ticks) {
     private static final double SMALLEST = 3;
     private static final double LARGEST = 16;
 
-    /**
-     * Images of similar size.
-     *
-     * @param x from the left
-     * @param y from the top
-     * @param radius grows with the number of images
-     * @param text tooltip with size and number
-     */
+    /** Images of similar size: the radius grows with their number, the text is a tooltip. */
     public record Dot(int x, int y, double radius, String text) {}
 
     /** Side length in pixels and its distance from the left or the bottom. */

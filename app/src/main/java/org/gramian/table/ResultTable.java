@@ -1,7 +1,5 @@
 package org.gramian.table;
 
-import org.gramian.run.config.ConfigKey;
-import org.gramian.run.config.Settings.Setting;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,7 +21,9 @@ import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
+import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.NetworkConfig;
+import org.gramian.run.config.Settings.Setting;
 import org.gramian.table.TableRun.Entry;
 
 /**
@@ -47,13 +47,7 @@ public record ResultTable(
      */
     public record Column(String name, String title, String fingerprint, int folds) {}
 
-    /**
-     * A row.
-     *
-     * @param name in options and folders
-     * @param title in the table
-     * @param cells one for every column
-     */
+    /** A row, with a cell for every column. */
     public record Line(String name, String title, List<Cell> cells) {}
 
     /**
@@ -86,12 +80,7 @@ public record ResultTable(
      */
     public record Numbers(Spread accuracy, Optional<Spread> afterFirst, Optional<Comparison> against, boolean best) {}
 
-    /**
-     * Size of the head.
-     *
-     * @param descriptor length of the descriptor
-     * @param parameters number of trained parameters of pooling and classifier
-     */
+    /** Length of the descriptor, and number of trained parameters of pooling and classifier. */
     public record Size(long descriptor, long parameters) {
         /** Returns the size of a planned entry. */
         public static Optional<Size> of(Entry entry) {

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
 import org.gramian.train.event.TrainEvent;
@@ -26,15 +25,14 @@ class EpochTimesTest {
         return EpochTimes.open(folder, () -> seconds.get() * 1_000_000_000L);
     }
 
-    private static void fold(EpochTimes times, int number) {
-        times.accept(new TrainEvent.FoldStarted(number, 2, "fold", 1, 0, 1));
+    private EpochTimes started(int fold) throws IOException {
+        EpochTimes times = open();
+        times.accept(new TrainEvent.FoldStarted(fold, 2, "fold", 1, 0, 1));
+        times.accept(new StageStarted(1, 9, 4, 32));
+        return times;
     }
 
-    private static void stage(EpochTimes times, int stage) {
-        times.accept(new StageStarted(stage, 9, 4, 32));
-    }
-
-    /** An epoch whose first steps are missing. */
+    /** An epoch of four steps, of which the first may be missing. */
     private void epoch(EpochTimes times, int stage, int epoch, int firstStep, int took) {
         for (int step = firstStep; step <= 4; step++) {
             times.accept(new Stepped(stage, epoch, step, 8 * step, 1, 0.5));
@@ -44,43 +42,26 @@ class EpochTimesTest {
     }
 
     @Test
-    void medianEpochOfStageOneIsStored() throws IOException {
-        EpochTimes times = open();
+    void storesMedianEpochOfStageOne() throws IOException {
+        EpochTimes times = started(1);
         assertThat(times.perEpoch()).isEmpty();
-        fold(times, 1);
-        stage(times, 1);
-        epoch(times, 1, 0, 1, 50);
+        epoch(times, 1, 0, 1, 100);
         epoch(times, 1, 1, 1, 3);
-        stage(times, 2);
+        times.accept(new StageStarted(2, 9, 4, 32));
         epoch(times, 2, 0, 1, 1000);
-        assertThat(open().perEpoch()).hasValue((50 + 3) / 2.0);
-        EpochTimes again = open();
-        fold(again, 2);
-        stage(again, 1);
-        epoch(again, 1, 0, 1, 4);
+        assertThat(open().perEpoch()).hasValue((100 + 3) / 2.0);
+        epoch(started(1), 1, 0, 1, 50); // a repeated epoch counts once
+        epoch(started(2), 1, 0, 1, 4);
         assertThat(open().perEpoch()).hasValue(4);
     }
 
     @Test
     void interruptedEpochHasNoTime() throws IOException {
-        EpochTimes times = open();
-        fold(times, 1);
-        stage(times, 1);
+        EpochTimes times = started(1);
         epoch(times, 1, 3, 2, 1);
         assertThat(open().perEpoch()).isEmpty();
         epoch(times, 1, 4, 1, 7);
         assertThat(open().perEpoch()).hasValue(7);
-    }
-
-    @Test
-    void repeatedEpochCountsOnce() throws IOException {
-        for (int took : List.of(100, 6)) {
-            EpochTimes times = open();
-            fold(times, 1);
-            stage(times, 1);
-            epoch(times, 1, 0, 1, took);
-        }
-        assertThat(open().perEpoch()).hasValue(6);
     }
 
     @Test

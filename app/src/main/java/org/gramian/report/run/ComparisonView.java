@@ -51,13 +51,7 @@ public record ComparisonView(
         }
     }
 
-    /**
-     * Paired difference of a run from the first.
-     *
-     * @param name of the run
-     * @param text difference with its confidence interval
-     * @param judgement conclusion, or the reason why the runs are not comparable
-     */
+    /** Paired difference of a run from the first, and the conclusion or why the runs are not comparable. */
     public record Difference(String name, String text, String judgement) {
         static Difference of(RunData run, RunData first) {
             try {
@@ -75,13 +69,7 @@ public record ComparisonView(
         }
     }
 
-    /**
-     * Recall of a class.
-     *
-     * @param name of the class
-     * @param recalls of each run in percent
-     * @param change from the first run to the last in points
-     */
+    /** Recall of a class in each run in percent, and its change from the first run to the last in points. */
     public record ClassRow(String name, List<String> recalls, double change) {
         /** Returns the change as {@code +3.5}. */
         public String changed() {

@@ -26,14 +26,7 @@ public record ConfusionView(ConfusionMatrix matrix, List<Popup> popups, String p
     private static final int PAIRS = 12;
     private static final int LEVELS = 8;
 
-    /**
-     * Images of a cell.
-     *
-     * @param id referenced by the cell
-     * @param title heading
-     * @param shown some of them
-     * @param more number of images not shown
-     */
+    /** Some images of a cell, and the number of those not shown. */
     public record Popup(String id, String title, List<TestPrediction> shown, int more) {}
 
     /** Returns the matrix of all predictions; the popups of errors come first, as the total is bounded. */

@@ -85,13 +85,7 @@ public record RunData(
         }
     }
 
-    /**
-     * Model file without its parameters.
-     *
-     * @param file path as given
-     * @param bytes file size
-     * @param header metadata
-     */
+    /** Model file without its parameters: path as given, size and metadata. */
     public record ModelData(Path file, long bytes, ModelHeader header) {}
 
     /**
@@ -108,24 +102,10 @@ public record RunData(
         }
     }
 
-    /**
-     * Counts and findings of an audit.
-     *
-     * @param images number of images
-     * @param classes number of classes
-     * @param unreadable number of unreadable files
-     * @param duplicates number of groups of duplicates
-     * @param findings worst first
-     */
+    /** Counts of an audit, and its findings, worst first. */
     public record AuditSummary(int images, int classes, int unreadable, int duplicates, List<AuditFinding> findings) {}
 
-    /**
-     * Finding of an audit.
-     *
-     * @param severity how bad it is
-     * @param sentence description
-     * @param advice recommended action
-     */
+    /** Finding of an audit with the recommended action. */
     public record AuditFinding(Severity severity, String sentence, String advice) {}
 
     /** Returns an evaluation without a training run. */

@@ -16,16 +16,11 @@ import org.gramian.report.run.RunData.ReportPart;
  * View of one run.
  *
  * @param prefix of its element identifiers
- * @param data of the run
- * @param summary verdict and key figures
  * @param learning learning curves of every fold
- * @param confusion confusion matrix
- * @param classes precision, recall and F1 of every class
  * @param mistakes most confident errors
  * @param reliability before and, if a temperature was fitted, after temperature scaling
  * @param map embeddings of the first fold with a gallery
  * @param spd spectra of the first fold with SPD matrices
- * @param card model card
  */
 public record RunView(
         String prefix,

@@ -3,18 +3,15 @@ package org.gramian.report.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
-/**
- * A page taken apart far enough to see that it is whole and keeps to itself.
- *
- * @param html the page
- */
+/** Checks that an HTML page is well formed and self-contained. */
 record Markup(String html) {
     private static final Set<String> VOID = Set.of("meta", "br", "hr", "img", "link", "input");
     private static final Pattern TAG = Pattern.compile(
@@ -59,33 +56,21 @@ record Markup(String html) {
                     .allMatch(value -> ids.contains(value.substring(1)));
         }
         assertThat(ids).containsAll(values("popovertarget"));
-        assertThat(attributes()).noneMatch(name -> name.startsWith("on"));
+        assertThat(attributes()).noneMatch(match -> match.group(1).startsWith("on"));
     }
 
-    /** All values of an attribute. */
+    /** Returns all values of an attribute. */
     List<String> values(String attribute) {
-        List<String> values = new ArrayList<>();
-        each((name, value) -> {
-            if (name.equals(attribute)) {
-                values.add(value);
-            }
-        });
-        return values;
+        return attributes()
+                .filter(match -> match.group(1).equals(attribute))
+                .map(match -> match.group(2) == null ? "" : match.group(2))
+                .toList();
     }
 
-    private List<String> attributes() {
-        List<String> names = new ArrayList<>();
-        each((name, _) -> names.add(name));
-        return names;
-    }
-
-    private void each(java.util.function.BiConsumer<String, String> use) {
-        Matcher tags = TAG.matcher(html.replaceAll("(?s)<script>.*</script>", ""));
-        while (tags.find()) {
-            Matcher attributes = ATTRIBUTE.matcher(tags.group(3) == null ? "" : tags.group(3));
-            while (attributes.find()) {
-                use.accept(attributes.group(1), attributes.group(2) == null ? "" : attributes.group(2));
-            }
-        }
+    private Stream<MatchResult> attributes() {
+        return TAG.matcher(html.replaceAll("(?s)<script>.*</script>", ""))
+                .results()
+                .filter(tag -> tag.group(3) != null)
+                .flatMap(tag -> ATTRIBUTE.matcher(tag.group(3)).results());
     }
 }

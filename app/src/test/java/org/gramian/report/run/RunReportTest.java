@@ -9,10 +9,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.FoldSummary;
@@ -44,7 +47,7 @@ class RunReportTest {
     }
 
     @Test
-    void aWholeRunShowsEveryPart() throws IOException {
+    void completeRunShowsEveryPart() throws IOException {
         MadeUpRun.in(run("a")).write(1);
         String html = report(run("a"));
         assertThat(html)
@@ -66,6 +69,10 @@ class RunReportTest {
                 .contains("<code>network.weights</code>", "a # b.safetensors", "--weights", "the usual one");
         assertThat(section(html, "audit")).has(facts("300", "4", "1")).contains("&lt;b&gt;");
         assertThat(new Markup(html).values("data-image")).hasSize(2 * 60).doesNotContain("-1");
+        String script = html.substring(html.indexOf("<script>") + 8, html.indexOf("</script>"));
+        String hash = Base64.getEncoder().encodeToString(Sha256.of(script.getBytes(StandardCharsets.UTF_8)));
+        assertThat(html).contains("default-src &#39;none&#39;", "script-src &#39;sha256-" + hash + "&#39;");
+        assertThat(report(run("a"))).isEqualTo(html);
     }
 
     private static String section(String html, String part) {
@@ -75,7 +82,7 @@ class RunReportTest {
     }
 
     @Test
-    void figuresAreThoseOfTheEvaluationFile() throws IOException {
+    void figuresAreThoseOfEvaluationFile() throws IOException {
         MadeUpRun.in(run("a")).write(2);
         String html = report(run("a"));
         JsonNode results = JsonMapper.builder()
@@ -109,27 +116,6 @@ class RunReportTest {
                             100 * score.path("recall").asDouble(),
                             100 * score.path("f1").asDouble()));
         }
-    }
-
-    /** What stands behind a metric's name. */
-    private static String row(String html, String metric) {
-        Matcher row = Pattern.compile("<th scope=\"row\">" + metric + "(?:, %)?</th>\\s*<td class=\"count\">([^<]*)<")
-                .matcher(html);
-        assertThat(row.find()).isTrue();
-        return row.group(1);
-    }
-
-    private static int cell(String html, int truth, int answer) {
-        Matcher cell = Pattern.compile(
-                        "popovertarget=\"r0-cell-%d-%d\" aria-label=\"[^\"]*\">(\\d+)<".formatted(truth, answer))
-                .matcher(html);
-        return cell.find() ? Integer.parseInt(cell.group(1)) : 0;
-    }
-
-    @Test
-    void aCellOpensTheImagesBehindIt() throws IOException {
-        MadeUpRun.in(run("a")).write(3);
-        String html = report(run("a"));
         Evaluation evaluation = EvaluationFile.read(run("a").resolve("evaluation.json"));
         for (int i = 0; i < 4; i++) {
             for (int j = 0; j < 4; j++) {
@@ -149,8 +135,23 @@ class RunReportTest {
         }
     }
 
+    /** Returns the value of a metric. */
+    private static String row(String html, String metric) {
+        Matcher row = Pattern.compile("<th scope=\"row\">" + metric + "(?:, %)?</th>\\s*<td class=\"count\">([^<]*)<")
+                .matcher(html);
+        assertThat(row.find()).isTrue();
+        return row.group(1);
+    }
+
+    private static int cell(String html, int truth, int answer) {
+        Matcher cell = Pattern.compile(
+                        "popovertarget=\"r0-cell-%d-%d\" aria-label=\"[^\"]*\">(\\d+)<".formatted(truth, answer))
+                .matcher(html);
+        return cell.find() ? Integer.parseInt(cell.group(1)) : 0;
+    }
+
     @Test
-    void anEvaluationAloneListsMissingParts() throws IOException {
+    void evaluationAloneListsMissingParts() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("bare"));
         made.evaluation(1, "holdout", run("bare"));
         String html = report(run("bare"));
@@ -188,7 +189,7 @@ class RunReportTest {
     }
 
     @Test
-    void foldsHaveAMeanAndTheirOwnMetrics() throws IOException {
+    void foldsHaveMeanAndOwnMetrics() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("folds"));
         List<Evaluation> folds = new ArrayList<>();
         for (int fold = 1; fold <= 3; fold++) {
@@ -204,9 +205,9 @@ class RunReportTest {
                 .contains(folds.get(1).accuracy().text());
     }
 
-    /** Both folds test the same images, but only the second kept them. */
+    /** Both folds test the same images, but only the second has a gallery. */
     @Test
-    void theMapShowsPredictionsOfItsOwnFold() throws IOException {
+    void mapShowsPredictionsOfItsFold() throws IOException {
         Path second = run("folds").resolve("fold-2");
         MadeUpRun.in(second).write(7);
         Evaluation own = MadeUpRun.in(second).evaluation(7, "third 2", second);
@@ -223,7 +224,7 @@ class RunReportTest {
     }
 
     @Test
-    void theGainOfStageTwoIsShownWithItsSign() throws IOException {
+    void showsSignedGainOfStageTwo() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("a"));
         Evaluation before = made.evaluation(3, "holdout", run("a"));
         Files.move(run("a").resolve("evaluation.json"), run("a").resolve("stage1.json"));
@@ -237,7 +238,7 @@ class RunReportTest {
     }
 
     @Test
-    void severalRunsAreComparedWithTheFirst() throws IOException {
+    void comparesRunsWithFirst() throws IOException {
         MadeUpRun.in(run("a")).write(1);
         MadeUpRun.in(run("b")).write(2);
         new MadeUpRun(run("c"), List.of("x", "y"), 20).evaluation(1, "other", run("c"));
@@ -252,9 +253,9 @@ class RunReportTest {
                 .has(facts("1", "12", "0"));
     }
 
-    /** One run answers right throughout, the other one class for all. */
+    /** One run predicts one class for all images. */
     @Test
-    void theBetterRunIsNamedAndAnUnpredictedClassHasNoPrecision() throws IOException {
+    void namesBetterRunAndUndefinedPrecision() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("a"));
         Evaluation usual = made.evaluation(1, "holdout", run("a"));
         List<ImagePrediction> same = usual.predictions().stream()
@@ -271,39 +272,15 @@ class RunReportTest {
     }
 
     @Test
-    void mostErrorsAreCollapsed() throws IOException {
-        new MadeUpRun(run("a"), MadeUpRun.in(run("a")).classes(), 200).write(1);
-        String html = report(run("a"));
-        assertThat(html.indexOf("id=\"r0-confusion\"")).isLessThan(html.indexOf("id=\"r0-mistakes\""));
-        assertThat(html).containsPattern("<summary>" + (RunView.MISTAKES - RunView.AT_ONCE) + "\\b");
-    }
-
-    @Test
     void manyClassesAndImagesStayWithinBounds() throws IOException {
-        List<String> names = new ArrayList<>();
-        for (int k = 0; k < 100; k++) {
-            names.add("class " + k);
-        }
+        List<String> names = IntStream.range(0, 100).mapToObj(k -> "class " + k).toList();
         new MadeUpRun(run("many"), names, 1_500).write(1);
         String html = report(run("many"));
-        assertThat(html).contains("matrix many").has(facts("1,000", "1,500", "1000"));
+        assertThat(html)
+                .contains("matrix many")
+                .has(facts("1,000", "1,500", "1000"))
+                .containsPattern("<summary>" + (RunView.MISTAKES - RunView.AT_ONCE) + "\\b");
         assertThat(html.split("<image ", -1)).hasSize(1 + ImageSheet.MOST);
         assertThat(html.length()).isLessThan(6_000_000);
-    }
-
-    @Test
-    void theSameRunGivesTheSamePage() throws IOException {
-        MadeUpRun.in(run("a")).write(1);
-        assertThat(report(run("a"))).isEqualTo(report(run("a")));
-    }
-
-    @Test
-    void thePolicyAllowsThisScriptAndNoRequest() throws IOException {
-        MadeUpRun.in(run("a")).evaluation(1, "holdout", run("a"));
-        String html = report(run("a"));
-        String script = html.substring(html.indexOf("<script>") + 8, html.indexOf("</script>"));
-        String hash = java.util.Base64.getEncoder()
-                .encodeToString(org.gramian.basis.Sha256.of(script.getBytes(StandardCharsets.UTF_8)));
-        assertThat(html).contains("default-src &#39;none&#39;", "script-src &#39;sha256-" + hash + "&#39;");
     }
 }

@@ -2,11 +2,18 @@ package org.gramian.spark;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.UUID;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SequencedMap;
+import org.apache.spark.ml.Estimator;
+import org.apache.spark.ml.param.DoubleParam;
+import org.apache.spark.ml.param.IntParam;
+import org.apache.spark.ml.param.LongParam;
 import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.param.StringArrayParam;
 import org.apache.spark.ml.util.DefaultParamsReader;
 import org.apache.spark.ml.util.DefaultParamsWriter;
 import org.apache.spark.ml.util.Identifiable;
@@ -14,35 +21,32 @@ import org.apache.spark.ml.util.MLReader;
 import org.apache.spark.ml.util.MLWritable;
 import org.apache.spark.ml.util.MLWriter;
 import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.StructType;
+import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.ConfigKey;
+import org.gramian.run.config.Settings;
 import org.gramian.spark.executor.ModelContent;
+import org.gramian.spark.executor.Output;
 import org.gramian.spark.executor.TaskResources;
-import org.gramian.spark.train.ClusterOutput;
+import org.gramian.spark.train.LabelledImages;
 import org.gramian.spark.train.SparkTrainer;
-import org.gramian.spark.train.TrainingJob;
-import org.gramian.spark.train.TrainingOutcome;
-import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.InterruptedTrainingException;
 
 /**
- * Trains a {@link GramianModel} on a column of labelled images: executors compute features of a frozen backbone, then train pooling
- * and classifier together, see {@link SparkTrainer}.
+ * Trains a {@link GramianModel} on a column of labelled images: executors compute features of a frozen backbone, the driver trains the
+ * head on them, see {@link SparkTrainer}.
  *
  * <pre>{@code
- * GramianClassifier classifier = new GramianClassifier()
- *         .setInputCol("path").setLabelCol("label").setBackbone("googlenet").setEpochs(9).setFolder("hdfs:///runs/7");
+ * GramianClassifier classifier =
+ *         new GramianClassifier().setInputCol("path").setLabelCol("label").setBackbone("googlenet").setClassifier("lda");
  * GramianModel model = classifier.fit(labelled);                   // path STRING, label STRING
  * }</pre>
  *
- * <p>With a {@link #folder}, an interrupted fit resumes when called again with the same table and parameters, and the folder keeps the
- * features; a fit with another table or other parameters is refused there. Without one, a temporary folder of the default file
- * system is used, which all machines must reach.
+ * <p>An unset key gets the default of {@code gramian train} and has no value here ({@link #isSet}); {@link #setSettings} sets keys
+ * without a parameter.
  */
-public final class GramianClassifier extends GramianClassifierParams implements MLWritable {
-    private final Param<String> folder =
-            text("folder", "folder for features and checkpoints, reachable from all machines; empty: a temporary one");
-    private final Param<String> device =
-            text("device", "device of the executors: cpu, cuda, cuda:<number>, or auto for the GPU that Spark assigns");
+public final class GramianClassifier extends Estimator<GramianModel>
+        implements PredictionParams<GramianClassifier>, MLWritable {
+    private final String uid;
 
     public GramianClassifier() {
         this(Identifiable.randomUID("gramianClassifier"));
@@ -50,9 +54,11 @@ public final class GramianClassifier extends GramianClassifierParams implements 
 
     /** Creates a classifier with a uid, for Spark. */
     public GramianClassifier(String uid) {
-        super(uid);
-        setDefault(folder, "");
-        setDefault(device, "auto");
+        this.uid = uid;
+        ModelStage.setDefaults(this);
+        setDefault(nameCol(), "path");
+        setDefault(labelCol(), "label");
+        setDefault(validationIndicatorCol(), "");
     }
 
     /** Loads what {@link #write} saved. */
@@ -69,38 +75,75 @@ public final class GramianClassifier extends GramianClassifierParams implements 
     public GramianModel fit(Dataset<?> dataset) {
         transformSchema(dataset.schema());
         TaskResources.requireDeviceName("device", getDevice());
-        SparkSession session = dataset.sparkSession();
         try {
-            if (!getFolder().isEmpty()) {
-                return fit(dataset, getFolder());
-            }
-            FileSystem files = FileSystem.get(session.sessionState().newHadoopConf());
-            Path temporary = files.makeQualified(new Path("/tmp/gramian-" + UUID.randomUUID()));
-            if (ClusterOutput.mayBeLocal(session, temporary.toString())) {
-                throw new IllegalArgumentException(
-                        "expected a folder for features reachable from all machines, found none set,"
-                                + " and the default file system, " + files.getUri()
-                                + ", is local to each machine; set one with"
-                                + " setFolder");
-            }
+            Path file = Files.createTempFile("gramian-model-", ".safetensors");
             try {
-                return fit(dataset, temporary.toString());
+                SparkTrainer.create().withDevice(getDevice()).train(dataset.toDF(), columns(), requested(), file);
+                ModelContent content = ModelContent.of(Files.readAllBytes(file), "the trained model");
+                GramianModel model = new GramianModel(Identifiable.randomUID("gramianModel"), content);
+                return copyValues(model, new ParamMap()).setParent(this);
             } finally {
-                files.delete(temporary, true);
+                Files.delete(file);
             }
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
     }
 
-    private GramianModel fit(Dataset<?> dataset, String run) throws IOException {
-        TrainingOutcome trained = SparkTrainer.create()
-                .train(new TrainingJob(dataset.toDF(), columns(), requested(), run, true, getDevice()));
-        String file =
-                trained.model().orElseThrow(() -> new InterruptedTrainingException(Cancellation.Reason.CANCELLED));
-        GramianModel model = new GramianModel(
-                Identifiable.randomUID("gramianModel"), ModelContent.read(file, dataset.sparkSession()));
-        return copyValues(model, new ParamMap()).setParent(this);
+    private LabelledImages.Columns columns() {
+        return new LabelledImages.Columns(
+                getInputCol(), getOrDefault(nameCol()), getLabelCol(), getOrDefault(validationIndicatorCol()));
+    }
+
+    /**
+     * Returns all options.
+     *
+     * @throws ConfigException if a key or a value is invalid
+     */
+    Settings requested() {
+        Map<Param<?>, String> keys = new LinkedHashMap<>();
+        keys.put(backbone(), "network.backbone");
+        keys.put(pooling(), "network.pooling");
+        keys.put(classifier(), "network.classifier");
+        keys.put(epochs(), "stage1.epochs");
+        keys.put(validation(), "data.validation");
+        keys.put(seed(), "seed");
+        Settings requested = Settings.NONE;
+        for (Map.Entry<Param<?>, String> entry : keys.entrySet()) {
+            if (isSet(entry.getKey())) {
+                requested = requested.with(entry.getValue(), String.valueOf(getOrDefault(entry.getKey())));
+            }
+        }
+        for (String setting : isSet(settings()) ? getOrDefault(settings()) : new String[0]) {
+            int equals = setting.indexOf('=');
+            if (equals < 0) {
+                throw new ConfigException("expected settings as key=value, found '" + setting + "'");
+            }
+            requested = requested.with(setting.substring(0, equals), setting.substring(equals + 1));
+        }
+        return requested;
+    }
+
+    /**
+     * Returns the schema with the output columns of the model.
+     *
+     * @throws IllegalArgumentException if an input column is missing, or an output column exists already
+     */
+    @Override
+    public StructType transformSchema(StructType schema) {
+        SequencedMap<Output, String> outputs = new LinkedHashMap<>();
+        outputs.put(Output.PREDICTION, getPredictionCol());
+        outputs.put(Output.CLASS, getClassCol());
+        outputs.put(Output.PROBABILITY, getProbabilityCol());
+        outputs.put(Output.ERROR, getErrorCol());
+        StructType appended = ModelStage.appended(schema, getInputCol(), outputs);
+        columns().requireIn(schema);
+        return appended;
+    }
+
+    @Override
+    public String uid() {
+        return uid;
     }
 
     @Override
@@ -113,36 +156,105 @@ public final class GramianClassifier extends GramianClassifierParams implements 
         return new DefaultParamsWriter(this);
     }
 
-    @Override
-    GramianClassifier self() {
-        return this;
+    private static String help(String key) {
+        return ConfigKey.of(key).help();
     }
 
-    /** Folder of features and checkpoints. */
-    public Param<String> folder() {
-        return folder;
+    /** Name of the backbone. */
+    public Param<String> backbone() {
+        return ModelStage.text(this, "backbone", help("network.backbone"));
     }
 
-    public String getFolder() {
-        return getOrDefault(folder);
+    public GramianClassifier setBackbone(String name) {
+        return ModelStage.with(this, backbone(), name);
     }
 
-    public GramianClassifier setFolder(String path) {
-        set(folder, path);
-        return this;
+    /** Pooling, as {@code conv:512/rbf/spd:128/relu/triu/root/l2}. */
+    public Param<String> pooling() {
+        return ModelStage.text(this, "pooling", help("network.pooling"));
     }
 
-    /** Device of the executors. */
-    public Param<String> device() {
-        return device;
+    public GramianClassifier setPooling(String stages) {
+        return ModelStage.with(this, pooling(), stages);
     }
 
-    public String getDevice() {
-        return getOrDefault(device);
+    /** Classifier, as {@code svm}, {@code lda} or {@code softmax}. */
+    public Param<String> classifier() {
+        return ModelStage.text(this, "classifier", help("network.classifier"));
     }
 
-    public GramianClassifier setDevice(String name) {
-        set(device, name);
-        return this;
+    public GramianClassifier setClassifier(String name) {
+        return ModelStage.with(this, classifier(), name);
+    }
+
+    /** Maximum number of epochs of the head. */
+    public IntParam epochs() {
+        return new IntParam(uid, "epochs", help("stage1.epochs"));
+    }
+
+    public GramianClassifier setEpochs(int most) {
+        return ModelStage.with(this, epochs(), most);
+    }
+
+    /** Validation fraction, used without a validation column. */
+    public DoubleParam validation() {
+        return new DoubleParam(uid, "validation", help("data.validation"));
+    }
+
+    public GramianClassifier setValidation(double fraction) {
+        return ModelStage.with(this, validation(), fraction);
+    }
+
+    /** Random seed. */
+    public LongParam seed() {
+        return new LongParam(uid, "seed", help("seed"));
+    }
+
+    public GramianClassifier setSeed(long number) {
+        return ModelStage.with(this, seed(), number);
+    }
+
+    /** Additional keys. */
+    public StringArrayParam settings() {
+        return new StringArrayParam(this, "settings", "additional keys of 'gramian train', each as key=value");
+    }
+
+    /** Sets additional keys of {@code gramian train}, each as {@code key=value}: {@code optimizer.momentum=0.8}. */
+    public GramianClassifier setSettings(String... keysAndValues) {
+        return ModelStage.with(this, settings(), keysAndValues.clone());
+    }
+
+    /** Column of unique image names, which define the order of images and their random crops. */
+    public Param<String> nameCol() {
+        return ModelStage.text(this, "nameCol", "column of unique image names, which define the order");
+    }
+
+    public GramianClassifier setNameCol(String column) {
+        return ModelStage.with(this, nameCol(), column);
+    }
+
+    /** Column of labels. */
+    public Param<String> labelCol() {
+        return ModelStage.text(this, "labelCol", "column of labels: class names (string) or class indices (numbers)");
+    }
+
+    public String getLabelCol() {
+        return getOrDefault(labelCol());
+    }
+
+    public GramianClassifier setLabelCol(String column) {
+        return ModelStage.with(this, labelCol(), column);
+    }
+
+    /** Column that marks validation images. */
+    public Param<String> validationIndicatorCol() {
+        return ModelStage.text(
+                this,
+                "validationIndicatorCol",
+                "column that marks the validation images (boolean); empty: a fraction is selected");
+    }
+
+    public GramianClassifier setValidationIndicatorCol(String column) {
+        return ModelStage.with(this, validationIndicatorCol(), column);
     }
 }

@@ -23,11 +23,9 @@ import org.gramian.spark.executor.Output;
  * Spark need such rows filtered out.
  */
 public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {
-    private final Param<String> outputCol = text("outputCol", "output column for descriptors, one vector per image");
-
     GramianFeaturizer(String uid, ModelContent content) {
         super(uid, content);
-        setDefault(outputCol, "features");
+        setDefault(outputCol(), "features");
     }
 
     /**
@@ -53,16 +51,15 @@ public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {
 
     /** Output column of the descriptors. */
     public Param<String> outputCol() {
-        return outputCol;
+        return text(this, "outputCol", "output column for descriptors, one vector per image");
     }
 
     public String getOutputCol() {
-        return getOrDefault(outputCol);
+        return getOrDefault(outputCol());
     }
 
     public GramianFeaturizer setOutputCol(String column) {
-        set(outputCol, column);
-        return this;
+        return with(this, outputCol(), column);
     }
 
     @Override
@@ -71,13 +68,7 @@ public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {
         outputs.put(Output.DESCRIPTOR, getOutputCol());
         outputs.put(Output.ERROR, getErrorCol());
         outputs.put(Output.ERROR_KIND, getErrorKindCol());
-        outputs.values().removeIf(String::isEmpty);
         return outputs;
-    }
-
-    @Override
-    GramianFeaturizer self() {
-        return this;
     }
 
     @Override

@@ -31,22 +31,10 @@ import org.gramian.spark.executor.Output;
  *
  * <p>Classes, errors and probabilities are those of {@code gramian predict}.
  */
-public final class GramianModel extends ModelStage<GramianModel> {
-    private final Param<String> predictionCol =
-            text("predictionCol", "output column for the index of the predicted class, a double; empty for none");
-    private final Param<String> classCol =
-            text("classCol", "output column for the name of the predicted class, a string; empty for none");
-    private final Param<String> probabilityCol =
-            text("probabilityCol", "output column for the probabilities of all classes, a vector; empty for none");
-    private final Param<String> descriptorCol =
-            text("descriptorCol", "output column for the descriptor, a vector; empty for none");
-
+public final class GramianModel extends ModelStage<GramianModel> implements PredictionParams<GramianModel> {
     GramianModel(String uid, ModelContent content) {
         super(uid, content);
-        setDefault(predictionCol, "prediction");
-        setDefault(classCol, "predictedClass");
-        setDefault(probabilityCol, "probability");
-        setDefault(descriptorCol, "");
+        setDefault(descriptorCol(), "");
     }
 
     /**
@@ -74,60 +62,17 @@ public final class GramianModel extends ModelStage<GramianModel> {
         return content().header().card().classes();
     }
 
-    /** Output column of the index of the predicted class. */
-    public Param<String> predictionCol() {
-        return predictionCol;
-    }
-
-    public String getPredictionCol() {
-        return getOrDefault(predictionCol);
-    }
-
-    public GramianModel setPredictionCol(String column) {
-        set(predictionCol, column);
-        return this;
-    }
-
-    /** Output column of the name of the predicted class. */
-    public Param<String> classCol() {
-        return classCol;
-    }
-
-    public String getClassCol() {
-        return getOrDefault(classCol);
-    }
-
-    public GramianModel setClassCol(String column) {
-        set(classCol, column);
-        return this;
-    }
-
-    /** Output column of the probabilities. */
-    public Param<String> probabilityCol() {
-        return probabilityCol;
-    }
-
-    public String getProbabilityCol() {
-        return getOrDefault(probabilityCol);
-    }
-
-    public GramianModel setProbabilityCol(String column) {
-        set(probabilityCol, column);
-        return this;
-    }
-
     /** Output column of the descriptors. */
     public Param<String> descriptorCol() {
-        return descriptorCol;
+        return text(this, "descriptorCol", "output column for the descriptor, a vector; empty for none");
     }
 
     public String getDescriptorCol() {
-        return getOrDefault(descriptorCol);
+        return getOrDefault(descriptorCol());
     }
 
     public GramianModel setDescriptorCol(String column) {
-        set(descriptorCol, column);
-        return this;
+        return with(this, descriptorCol(), column);
     }
 
     /** Returns the schema with the output columns; the metadata of the indices has the class names, for {@code IndexToString}. */
@@ -156,13 +101,7 @@ public final class GramianModel extends ModelStage<GramianModel> {
         outputs.put(Output.DESCRIPTOR, getDescriptorCol());
         outputs.put(Output.ERROR, getErrorCol());
         outputs.put(Output.ERROR_KIND, getErrorKindCol());
-        outputs.values().removeIf(String::isEmpty);
         return outputs;
-    }
-
-    @Override
-    GramianModel self() {
-        return this;
     }
 
     @Override

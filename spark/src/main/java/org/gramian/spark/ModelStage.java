@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.TreeSet;
@@ -17,6 +18,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.spark.ml.Model;
 import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.param.Params;
 import org.apache.spark.ml.util.DefaultParamsReader;
 import org.apache.spark.ml.util.DefaultParamsWriter;
 import org.apache.spark.ml.util.MLReader;
@@ -43,45 +45,44 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <S> the stage itself, which setters return
  */
-abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements MLWritable {
+abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements ImageParams<S>, MLWritable {
     /** Name of the model file in a saved stage, which the command line can read. */
     private static final String MODEL = "model.safetensors";
 
     private final String uid;
     private final transient @Nullable ModelContent content;
-    private final Param<String> inputCol;
-    private final Param<String> errorCol;
-    private final Param<String> errorKindCol;
-    private final Param<String> device;
 
     ModelStage(String uid, ModelContent content) {
         this.uid = uid;
         this.content = content;
-        // Not where they are declared: a parameter needs the uid.
-        inputCol = text(
-                "inputCol",
-                "column of images: bytes (binary), or paths (string) in any file system reachable from executors");
-        errorCol = text("errorCol", "output column for the error of an unreadable image, null otherwise");
-        errorKindCol = text("errorKindCol", "output column for the kind of that error, a keyword; empty for none");
-        device = text(
-                "device",
-                "device: cpu, cuda, cuda:<number>, or auto for the GPU that Spark assigned to the task and"
-                        + " the CPU without one");
-        // the name of Spark's data source binaryFile
-        setDefault(inputCol, "content");
-        setDefault(errorCol, "error");
-        setDefault(errorKindCol, "");
-        setDefault(device, "auto");
+        setDefaults(this);
+        setDefault(errorKindCol(), "");
     }
 
-    final Param<String> text(String name, String meaning) {
-        return new Param<>(uid, name, meaning, String.class);
+    /** Creates a parameter; those of one stage with the same name are equal. */
+    static Param<String> text(Params stage, String name, String meaning) {
+        return new Param<>(stage.uid(), name, meaning, String.class);
     }
 
-    /** Returns the appended outputs with the names of their columns. */
+    @SuppressWarnings("unchecked") // a stage names itself as S
+    static <S, T> S with(Params stage, Param<T> parameter, T value) {
+        stage.set(parameter, value);
+        return (S) stage;
+    }
+
+    static void setDefaults(ImageParams<?> stage) {
+        stage.setDefault(stage.inputCol(), "content"); // the name of Spark's data source binaryFile
+        stage.setDefault(stage.errorCol(), "error");
+        stage.setDefault(stage.device(), "auto");
+        if (stage instanceof PredictionParams<?> predicting) {
+            stage.setDefault(predicting.predictionCol(), "prediction");
+            stage.setDefault(predicting.classCol(), "predictedClass");
+            stage.setDefault(predicting.probabilityCol(), "probability");
+        }
+    }
+
+    /** Returns the appended outputs with the names of their columns, some of them empty. */
     abstract SequencedMap<Output, String> outputs();
-
-    abstract S self();
 
     /** Creates a stage with the same model and no parameters set. */
     abstract S create(String uid);
@@ -91,60 +92,17 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         return uid;
     }
 
-    /** Column of images. */
-    public Param<String> inputCol() {
-        return inputCol;
-    }
-
-    public String getInputCol() {
-        return getOrDefault(inputCol);
-    }
-
-    public S setInputCol(String column) {
-        set(inputCol, column);
-        return self();
-    }
-
-    /** Output column of errors. */
-    public Param<String> errorCol() {
-        return errorCol;
-    }
-
-    public String getErrorCol() {
-        return getOrDefault(errorCol);
-    }
-
-    public S setErrorCol(String column) {
-        set(errorCol, column);
-        return self();
-    }
-
     /** Output column of the kinds of errors. */
     public Param<String> errorKindCol() {
-        return errorKindCol;
+        return text(this, "errorKindCol", "output column for the kind of that error, a keyword; empty for none");
     }
 
     public String getErrorKindCol() {
-        return getOrDefault(errorKindCol);
+        return getOrDefault(errorKindCol());
     }
 
     public S setErrorKindCol(String column) {
-        set(errorKindCol, column);
-        return self();
-    }
-
-    /** Device of the model. */
-    public Param<String> device() {
-        return device;
-    }
-
-    public String getDevice() {
-        return getOrDefault(device);
-    }
-
-    public S setDevice(String name) {
-        set(device, name);
-        return self();
+        return with(this, errorKindCol(), column);
     }
 
     final ModelContent content() {
@@ -161,7 +119,10 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         PartitionScoring scoring = new PartitionScoring(
                 content().share(session.sparkContext()),
                 ImageColumn.of(dataset.schema().fieldIndex(getInputCol()), session),
-                List.copyOf(outputs().keySet()),
+                outputs().entrySet().stream()
+                        .filter(output -> !output.getValue().isEmpty())
+                        .map(Map.Entry::getKey)
+                        .toList(),
                 getDevice());
         return withMetadata(dataset.toDF().mapPartitions(scoring, Encoders.row(schema)), schema);
     }
@@ -190,7 +151,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         return appended(schema, getInputCol(), outputs());
     }
 
-    /** Returns a schema with output columns. */
+    /** Returns a schema with the output columns that have a name. */
     static StructType appended(StructType schema, String images, SequencedMap<Output, String> outputs) {
         requireImages(schema, images);
         List<StructField> fields = new ArrayList<>(Arrays.asList(schema.fields()));
@@ -198,6 +159,9 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         Set<String> taken = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
         taken.addAll(Arrays.asList(schema.fieldNames()));
         outputs.forEach((output, name) -> {
+            if (name.isEmpty()) {
+                return;
+            }
             if (!taken.add(name)) {
                 throw new IllegalArgumentException("the column '" + name + "' for " + output
                         + " exists already; rename it, or choose another with the stage's parameters");

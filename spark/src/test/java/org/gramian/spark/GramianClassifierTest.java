@@ -41,11 +41,9 @@ class GramianClassifierTest {
         return new GramianClassifier()
                 .setBackbone("filters")
                 .setPooling("conv:4/rbf/spd:3/relu/triu/root/l2")
-                .setCrops("center:48")
-                .setBatchSize(8)
                 .setEpochs(8)
                 .setValidation(0)
-                .setSettings("stage1.schedule=constant");
+                .setSettings("stage1.schedule=constant", "data.crops=center:48", "optimizer.batch=8");
     }
 
     /** Bytes of images with the index that Spark's own stage gives their class. */
@@ -82,7 +80,7 @@ class GramianClassifierTest {
     @Test
     void parametersAreSavedAndCopied() throws IOException {
         GramianClassifier classifier =
-                classifier().setLabelCol("material").setSeed(7).setLearningRate(0.5);
+                classifier().setLabelCol("material").setSeed(7).setClassifier("softmax");
         String saved = folder.resolve("classifier").toString();
         classifier.write().overwrite().save(saved);
 
@@ -92,10 +90,7 @@ class GramianClassifierTest {
             assertThat(same.requested()).isEqualTo(classifier.requested());
         }
         assertThat(classifier.requested().values()).hasSize(9);
-        assertThat(classifier.getSeed()).isEqualTo(7);
-        assertThat(classifier.getLearningRate()).isEqualTo(0.5);
-        assertThat(classifier.getBatchSize()).isEqualTo(8);
-        assertThat(classifier.isSet(classifier.layer())).isFalse();
+        assertThat(classifier.isSet(classifier.validationIndicatorCol())).isFalse();
     }
 
     @Test

@@ -70,8 +70,7 @@ public record TrainConfig(
         // unused without fine-tuning: features of a frozen backbone are computed once
         @Key(
                 name = "data.augment",
-                help =
-                        "augmentation in fine-tuning: none, light, standard, strong or e.g. light+erase:0.25",
+                help = "augmentation in fine-tuning: none, light, standard, strong or e.g. light+erase:0.25",
                 rule = "none; standard to fine-tune with adamw",
                 values = "none|light|standard|strong[+PART:VALUE]...",
                 option = "--augment POLICY")
@@ -137,8 +136,7 @@ public record TrainConfig(
         // a text: its defaults depend on the fidelity, see NetworkConfig.pooling
         @Key(
                 name = "network.pooling",
-                help =
-                        "pooling: auto (compares some), a method of 'gramian methods', or stages joined by '/'",
+                help = "pooling: auto (compares some), a method of 'gramian methods', or stages joined by '/'",
                 rule = "auto; default if the head is trained by epochs",
                 values = "SPEC",
                 option = "--pooling SPEC",
@@ -152,7 +150,8 @@ public record TrainConfig(
                 rule = "the classifier of the pooling method, else softmax",
                 values = "CLASSIFIER",
                 empty = "softmax",
-                option = "--classifier WORD")
+                option = "--classifier WORD",
+                spark = true)
         Optional<LinearSolver> classifier,
 
         // off as in the paper; the authors' code has it

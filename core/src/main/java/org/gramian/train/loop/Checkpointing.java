@@ -49,26 +49,16 @@ public final class Checkpointing {
     /** Checkpoints at the ends of epochs take at most one part in so many of the time. */
     private static final int SHARE = 10;
 
-    /** Copies a checkpoint to another place, as a distributed file system. */
-    @FunctionalInterface
-    public interface Copy {
-        /** Called after each write of the file. */
-        void written(Path file) throws IOException;
-    }
-
     private final @Nullable Path file;
     private final String identity;
     private final Duration interval;
-    private final Copy copy;
     private final Stopwatch sinceLast;
     private Duration lastTook = Duration.ZERO;
 
-    private Checkpointing(
-            @Nullable Path file, String identity, Duration interval, Copy copy, LongSupplier nanoseconds) {
+    private Checkpointing(@Nullable Path file, String identity, Duration interval, LongSupplier nanoseconds) {
         this.file = file;
         this.identity = identity;
         this.interval = interval;
-        this.copy = copy;
         this.sinceLast = new Stopwatch(nanoseconds);
     }
 
@@ -79,26 +69,17 @@ public final class Checkpointing {
      * @param interval between two checkpoints; each epoch ends with a checkpoint, too
      */
     public Checkpointing(Path file, String identity, Duration interval) {
-        this(file, identity, interval, _ -> {});
-    }
-
-    /**
-     * Writes checkpoints to a file and copies them.
-     *
-     * @param copy called after each write
-     */
-    public Checkpointing(Path file, String identity, Duration interval, Copy copy) {
-        this(file, identity, interval, copy, System::nanoTime);
+        this(file, identity, interval, System::nanoTime);
     }
 
     /** Returns an interval without a file: no checkpoints are written before {@link #to} names one. */
     public static Checkpointing every(Duration interval) {
-        return new Checkpointing(null, "", interval, _ -> {}, System::nanoTime);
+        return new Checkpointing(null, "", interval, System::nanoTime);
     }
 
     /** Returns checkpoints at this interval in a file. */
     public Checkpointing to(Path other, String itsIdentity) {
-        return new Checkpointing(other, itsIdentity, interval, copy);
+        return new Checkpointing(other, itsIdentity, interval);
     }
 
     /** Returns the same checkpoints without a file: none are written. */
@@ -108,7 +89,7 @@ public final class Checkpointing {
 
     /** Returns the same checkpoints by another clock of nanoseconds. */
     Checkpointing timedBy(LongSupplier nanoseconds) {
-        return new Checkpointing(file, identity, interval, copy, nanoseconds);
+        return new Checkpointing(file, identity, interval, nanoseconds);
     }
 
     /** Returns the file of the checkpoint; empty where none are written. */
@@ -157,7 +138,6 @@ public final class Checkpointing {
             Duration before = sinceLast.elapsed();
             keepPrevious(file);
             write(file, progress, state);
-            copy.written(file);
             lastTook = sinceLast.elapsed().minus(before);
             sinceLast.restart();
         }

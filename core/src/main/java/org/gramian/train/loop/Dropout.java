@@ -1,6 +1,5 @@
 package org.gramian.train.loop;
 
-import java.io.Serializable;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -18,7 +17,7 @@ import org.gramian.train.GpuStepState;
  * @param rate p, at least 0 and below 1
  * @param key of the epoch, below 2^52, so that a double holds it exactly
  */
-public record Dropout(double rate, long key) implements Serializable {
+public record Dropout(double rate, long key) {
     /** Keeps every element. */
     public static final Dropout NONE = new Dropout(0, 0);
 

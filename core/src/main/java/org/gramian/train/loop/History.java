@@ -20,31 +20,20 @@ public final class History {
             "stage", "epoch", "rate", "loss", "accuracy", "judged_error", "judged_loss", "best", "orthogonality");
 
     private final @Nullable Path file;
-    private final Checkpointing.Copy copy;
     private final List<EpochDone> epochs;
 
-    private History(@Nullable Path file, Checkpointing.Copy copy, List<EpochDone> epochs) {
+    private History(@Nullable Path file, List<EpochDone> epochs) {
         this.file = file;
-        this.copy = copy;
         this.epochs = epochs;
     }
 
     /** Returns a history without a file. */
     static History inMemory() {
-        return new History(null, _ -> {}, new ArrayList<>());
+        return new History(null, new ArrayList<>());
     }
 
     /** Reads the history of a file; empty if there is none. */
     public static History open(Path file) throws IOException {
-        return open(file, _ -> {});
-    }
-
-    /**
-     * Reads the history of a file; empty if there is none.
-     *
-     * @param copy called after each write
-     */
-    public static History open(Path file, Checkpointing.Copy copy) throws IOException {
         List<EpochDone> epochs = new ArrayList<>();
         if (Files.exists(file)) {
             try (CsvReader<NamedCsvRecord> rows = CsvReader.builder().ofNamedCsvRecord(file)) {
@@ -55,7 +44,7 @@ public final class History {
                         damaged);
             }
         }
-        return new History(file, copy, epochs);
+        return new History(file, epochs);
     }
 
     private static EpochDone epoch(NamedCsvRecord row) {
@@ -99,7 +88,6 @@ public final class History {
             epochs.forEach(epoch -> csv.writeRecord(row(epoch)));
             csv.flush();
         });
-        copy.written(file);
     }
 
     private static List<String> row(EpochDone epoch) {

@@ -95,11 +95,13 @@ public record TrainingStage(
         static Validator of(ImageScores scores, int[] labels) {
             return () -> {
                 List<Logits> all = scores.compute();
-                ImageScores.Counts counts = ImageScores.Counts.NONE;
+                double wrong = 0;
+                double loss = 0;
                 for (int i = 0; i < labels.length; i++) {
-                    counts = counts.plus(all.get(i), labels[i]);
+                    wrong += all.get(i).top() == labels[i] ? 0 : 1;
+                    loss -= all.get(i).logProbability(labels[i], 1);
                 }
-                return counts.score();
+                return new ValidationScore(wrong / labels.length, loss / labels.length);
             };
         }
     }

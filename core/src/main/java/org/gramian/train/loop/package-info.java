@@ -21,8 +21,7 @@
  *   <li>{@link org.gramian.train.loop.Fit} is the training loop of a {@link org.gramian.train.loop.TrainingStage} over {@link
  *       org.gramian.train.loop.Examples}: the head on features of the frozen backbone, then all layers on images. {@code SolvedHead}
  *       replaces both if the recipe has a {@link org.gramian.linear.LinearSolver}.
- *   <li>{@link org.gramian.train.loop.Steps} are eager, replay a CUDA graph, or gather gradients of other machines ({@link
- *       org.gramian.train.loop.DistributedStage}). {@code EagerSteps.step} reads from forward to update. All minimize the loss of a {@link
+ *   <li>{@link org.gramian.train.loop.Steps} are eager or replay a CUDA graph. {@code EagerSteps.step} reads from forward to update. All minimize the loss of a {@link
  *       org.gramian.train.loop.Trainable}. A NaN or infinite value is a {@link org.gramian.train.loop.NonFiniteLossException} with its
  *       layer.
  *   <li>After each epoch the validation set is scored, the best parameters are kept, and history and checkpoint are written. The test

@@ -1,15 +1,24 @@
 package org.gramian.spark.cli;
 
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.element_at;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.split;
+
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import org.gramian.spark.executor.ImageColumn;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -60,7 +69,25 @@ final class InputOptions {
      * @param kept columns of the output
      * @param files whether files were listed, so that their folders are their classes
      */
-    record Images(Dataset<Row> rows, String column, List<String> kept, boolean files) {}
+    record Images(Dataset<Row> rows, String column, List<String> kept, boolean files) {
+        /**
+         * Returns a column of the table.
+         *
+         * @throws IllegalArgumentException if it is missing
+         */
+        Column named(String wanted) {
+            if (!has(wanted)) {
+                throw new IllegalArgumentException("expected a column '" + wanted + "', found the columns "
+                        + String.join(", ", rows.columns())
+                        + "; set others with --name-column, --label-column and --column");
+            }
+            return ImageColumn.named(wanted);
+        }
+
+        boolean has(String wanted) {
+            return List.of(rows.columns()).contains(wanted);
+        }
+    }
 
     /** Throws if options contradict each other. */
     void check() {
@@ -82,13 +109,13 @@ final class InputOptions {
      *
      * @throws IOException if places cannot be listed or are empty
      */
-    Images read(SparkSession session, List<String> places, SparkApplication application) throws IOException {
-        return isFiles() ? files(session, places, application) : table(session, places);
+    Images read(SparkSession session, List<String> places, Consumer<String> log) throws IOException {
+        return isFiles() ? files(session, places, log) : table(session, places);
     }
 
-    private Images files(SparkSession session, List<String> places, SparkApplication application) throws IOException {
+    private Images files(SparkSession session, List<String> places, Consumer<String> log) throws IOException {
         FileListing listing = FileListing.of(places, session.sessionState().newHadoopConf());
-        listing.remarks().forEach(application::log);
+        listing.remarks().forEach(log);
         JavaSparkContext spark = JavaSparkContext.fromSparkContext(session.sparkContext());
         int slices = slices(listing.images().size(), spark.defaultParallelism());
         StructType schema = new StructType().add(PATH, DataTypes.StringType, false);
@@ -122,5 +149,58 @@ final class InputOptions {
                 .filter(name -> !name.equals(images)
                         || !rows.schema().apply(name).dataType().equals(DataTypes.BinaryType))
                 .toList();
+    }
+
+    /** Options for names and labels of images. */
+    static final class LabelOptions {
+        /** Column of labels of {@link #named}. */
+        static final String LABEL = "label";
+
+        /** Column of images of {@link #named}. */
+        static final String IMAGE = "image";
+
+        @Option(
+                names = "--label-column",
+                paramLabel = "NAME",
+                description =
+                        "the column of a table that holds classes (default: label; for files the class is the folder)")
+        private @Nullable String label;
+
+        @Option(
+                names = "--name-column", // not --name, which is spark-submit's
+                paramLabel = "NAME",
+                defaultValue = PATH,
+                description = "the column of a table that holds unique image names (default: ${DEFAULT-VALUE})")
+        @SuppressWarnings("NullAway.Init") // set by picocli
+        private String name;
+
+        /**
+         * Returns images in the columns path, label, image and more. Without a column of labels, all images get one label.
+         *
+         * @throws IllegalArgumentException if a column is missing
+         */
+        Dataset<Row> named(Images images, Column... more) {
+            List<Column> columns = new ArrayList<>();
+            columns.add(images.named(name).cast(DataTypes.StringType).as(PATH));
+            columns.add(label(images).cast(DataTypes.StringType).as(LABEL));
+            columns.add(images.named(images.column()).as(IMAGE));
+            columns.addAll(List.of(more));
+            return images.rows().select(columns.toArray(Column[]::new));
+        }
+
+        /** Returns whether there are labels: for files always, for a table if it has the column. */
+        boolean exist(Images images) {
+            return images.files() || label != null || images.has(LABEL);
+        }
+
+        private Column label(Images images) {
+            if (label != null) {
+                return images.named(label);
+            }
+            if (images.files()) {
+                return element_at(split(col(PATH), "/"), -2);
+            }
+            return exist(images) ? images.named(LABEL) : lit("all");
+        }
     }
 }

@@ -6,7 +6,7 @@ import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Cancels work on Ctrl-C or a signal, and waits until it has removed incomplete output or written a checkpoint. Without it, Spark
+ * Cancels work on Ctrl-C or a signal, and waits until it has removed incomplete output. Without it, Spark
  * would leave {@code _temporary} behind.
  */
 final class JobCancellation implements AutoCloseable {
@@ -21,11 +21,12 @@ final class JobCancellation implements AutoCloseable {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Runnable hook;
 
-    private JobCancellation(Runnable stop) {
+    private JobCancellation(SparkSession session, Runnable stop) {
         this.hook = () -> {
             try {
                 do {
                     stop.run();
+                    session.sparkContext().cancelAllJobs();
                 } while (!ended.await(AGAIN_MILLISECONDS, TimeUnit.MILLISECONDS));
             } catch (InterruptedException _) { // by the hook manager, after the longest time
                 Thread.currentThread().interrupt();
@@ -33,14 +34,9 @@ final class JobCancellation implements AutoCloseable {
         };
     }
 
-    /** Cancels the jobs of a session on a signal, until closed. */
-    static JobCancellation of(SparkSession session) {
-        return onSignal(() -> session.sparkContext().cancelAllJobs());
-    }
-
-    /** Runs an action on a signal, repeatedly until closed. */
-    static JobCancellation onSignal(Runnable stop) {
-        JobCancellation cancellation = new JobCancellation(stop);
+    /** Runs an action on a signal and cancels the jobs of a session, repeatedly until closed. */
+    static JobCancellation of(SparkSession session, Runnable stop) {
+        JobCancellation cancellation = new JobCancellation(session, stop);
         ShutdownHookManager.get().addShutdownHook(cancellation.hook, PRIORITY, LONGEST_SECONDS, TimeUnit.SECONDS);
         return cancellation;
     }

@@ -9,6 +9,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -20,9 +21,7 @@ final class JobProgress extends SparkListener implements AutoCloseable {
     private static final Duration BETWEEN = Duration.ofSeconds(10);
 
     private final SparkSession session;
-    private final SparkApplication application;
-    private final String work;
-    private final String unit;
+    private final Consumer<String> log;
     private final Instant start = Instant.now();
     private final Set<String> done = new HashSet<>();
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
@@ -31,35 +30,25 @@ final class JobProgress extends SparkListener implements AutoCloseable {
     private long lost;
     private long rows;
 
-    private JobProgress(SparkSession session, SparkApplication application, String work, String unit) {
+    private JobProgress(SparkSession session, Consumer<String> log) {
         this.session = session;
-        this.application = application;
-        this.work = work;
-        this.unit = unit;
+        this.log = log;
     }
 
-    /**
-     * Starts printing.
-     *
-     * @param work description of the work; empty if the command's name suffices
-     * @param unit of the rows written, as {@code images}; empty if there are none
-     */
-    static JobProgress of(SparkSession session, SparkApplication application, String work, String unit) {
-        JobProgress progress = new JobProgress(session, application, work, unit);
+    /** Starts printing. */
+    static JobProgress of(SparkSession session, Consumer<String> log) {
+        JobProgress progress = new JobProgress(session, log);
         session.sparkContext().addSparkListener(progress);
         Future<?> _ = progress.clock.scheduleAtFixedRate(
                 progress::print, FIRST.toMillis(), BETWEEN.toMillis(), TimeUnit.MILLISECONDS);
         return progress;
     }
 
-    private void print() {
-        if (hasTasks()) {
-            application.log(text());
+    /** Prints the progress unless all tasks are done. */
+    private synchronized void print() {
+        if (done.size() < tasks) {
+            log.accept(text());
         }
-    }
-
-    private synchronized boolean hasTasks() {
-        return tasks > 0;
     }
 
     @Override
@@ -79,22 +68,16 @@ final class JobProgress extends SparkListener implements AutoCloseable {
         }
     }
 
-    /** For example {@code computing features: 3 of 40 tasks done, 1,536 crops, about 90 s left}. */
+    /** For example {@code 3 of 40 tasks done, 1,536 rows, about 90 s left}. */
     synchronized String text() {
-        String text = String.format(
-                Locale.ROOT,
-                "%s%,d of %,d tasks done%s%s",
-                work.isEmpty() ? "" : work + ": ",
-                done.size(),
-                tasks,
-                unit.isEmpty() ? "" : String.format(Locale.ROOT, ", %,d %s", rows, unit),
-                lost == 0 ? "" : ", " + lost + " tasks lost and retried");
         double seconds = Duration.between(start, Instant.now()).toMillis() / 1e3;
-        return done.isEmpty()
-                ? text
-                : text
-                        + String.format(
-                                Locale.ROOT, ", about %.0f s left", seconds / done.size() * (tasks - done.size()));
+        return String.format(Locale.ROOT, "%,d of %,d tasks done", done.size(), tasks)
+                + (rows == 0 ? "" : String.format(Locale.ROOT, ", %,d rows", rows))
+                + (lost == 0 ? "" : ", " + lost + " tasks lost and retried")
+                + (done.isEmpty()
+                        ? ""
+                        : String.format(
+                                Locale.ROOT, ", about %.0f s left", seconds / done.size() * (tasks - done.size())));
     }
 
     @Override

@@ -1,22 +1,29 @@
 package org.gramian.spark.cli;
 
+import static org.apache.spark.ml.functions.vector_to_array;
+import static org.apache.spark.sql.functions.array_max;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.when;
+
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.ml.Transformer;
 import org.apache.spark.sql.Column;
-import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.Metadata;
+import org.apache.spark.sql.types.MetadataBuilder;
+import org.gramian.spark.GramianFeaturizer;
+import org.gramian.spark.GramianModel;
+import org.gramian.spark.ImageParams;
 import org.gramian.spark.executor.ImageColumn;
-import org.gramian.spark.executor.TaskResources;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -26,18 +33,9 @@ import picocli.CommandLine.Parameters;
  *
  * @param <S> stage of Spark
  */
-abstract class ModelCommand<S extends Transformer> implements Callable<Integer> {
-    @Mixin
-    private final SparkApplication application = new SparkApplication();
-
+abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends SparkCommand {
     @Mixin
     private final DeviceOption device = new DeviceOption();
-
-    @Mixin
-    private final InputOptions input = new InputOptions();
-
-    @Mixin
-    private final OutputOptions output = new OutputOptions();
 
     @Option(
             names = "--prefix",
@@ -62,66 +60,37 @@ abstract class ModelCommand<S extends Transformer> implements Callable<Integer> 
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 
-    /** Option for the device of the executors. */
-    static final class DeviceOption {
-        @Option(
-                names = "--device",
-                paramLabel = "DEVICE",
-                defaultValue = "auto",
-                description = "cpu, cuda, cuda:<number>, or auto: the GPU that Spark assigned to the task, or the CPU"
-                        + " without one (default: ${DEFAULT-VALUE})")
-        @SuppressWarnings("NullAway.Init") // set by picocli
-        private String device;
-
-        /** Returns the name, which each executor resolves; throws if it is invalid. */
-        String name() {
-            TaskResources.requireDeviceName("--device", device);
-            return device;
-        }
-    }
-
-    /** Creates the stage of a model file. */
-    abstract S stage(String file, String deviceName) throws IOException;
+    /** Creates the stage of a model file, with its output columns. */
+    abstract S stage(String file) throws IOException;
 
     /** Returns the names of the result columns before {@code error}, without the prefix. */
     abstract List<String> results();
 
-    /** Sets the columns of the stage. */
-    abstract void configure(S stage, String inputColumn);
-
     /** Returns the result columns before {@code error} of the output of the stage. */
     abstract List<Column> columns(S stage);
 
-    /** Throws if other options are invalid. */
-    void checkOptions() {}
-
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        input.check();
-        String deviceName = device.name();
-        checkOptions();
-        return application.run(session -> {
-            String file = modelFile(session);
-            output.check(
-                    session, Stream.concat(Stream.of(file), places.stream()).toList(), application);
-            return apply(stage(file, deviceName), session);
-        });
+    void check() {
+        device.name();
     }
 
-    private int apply(S stage, SparkSession session) throws IOException, InterruptedException {
-        ImageCounters counters = new ImageCounters(prefix);
-        InputOptions.Images images = input.read(session, places, application);
-        List<String> names = new ArrayList<>(results());
-        names.addAll(List.of(ImageCounters.ERROR, ImageCounters.KIND));
-        requireMissing(names, images.rows());
-        configure(stage, images.column());
+    @Override
+    int run(SparkSession session) throws IOException, InterruptedException {
+        String file = modelFile(session);
+        output.check(session, Stream.concat(Stream.of(file), places.stream()).toList(), this::log);
+        S stage = stage(file).setDevice(device.name());
+        InputOptions.Images images = input.read(session, places, this::log);
+        requireMissing(images.rows().columns());
+        stage.setInputCol(images.column());
         List<Column> columns =
                 new ArrayList<>(images.kept().stream().map(ImageColumn::named).toList());
         columns.addAll(columns(stage));
-        columns.add(result(ImageCounters.ERROR));
-        columns.add(result(ImageCounters.KIND));
-        return output.finish(
-                counters, stage.transform(images.rows()).select(columns.toArray(Column[]::new)), application);
+        columns.add(result(OutputOptions.ERROR));
+        columns.add(result(OutputOptions.KIND));
+        OutputOptions.Written written =
+                output.write(stage.transform(images.rows()).select(columns.toArray(Column[]::new)), prefix, this::log);
+        print(written.text());
+        return written.failed() == 0 ? SparkMain.DONE : SparkMain.DATA;
     }
 
     /** Returns the model file: the argument, or the model in a run folder. */
@@ -137,19 +106,124 @@ abstract class ModelCommand<S extends Transformer> implements Callable<Integer> 
         return prefix + result;
     }
 
-    /** Returns a result column. */
     final Column result(String result) {
         return ImageColumn.named(name(result));
     }
 
     /** Throws if a table has result columns; Spark compares names without case. */
-    private void requireMissing(List<String> results, Dataset<Row> table) {
+    private void requireMissing(String[] columns) {
         TreeSet<String> taken = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
-        taken.addAll(Arrays.asList(table.columns()));
-        String both = results.stream().map(this::name).filter(taken::contains).collect(Collectors.joining(", "));
+        taken.addAll(Arrays.asList(columns));
+        String both = Stream.concat(results().stream(), Stream.of(OutputOptions.ERROR, OutputOptions.KIND))
+                .map(this::name)
+                .filter(taken::contains)
+                .collect(Collectors.joining(", "));
         if (!both.isEmpty()) {
             throw new IllegalArgumentException("expected an input table without the result columns, found " + both
                     + "; rename them, or use a prefix for the results, e.g. --prefix pred_");
+        }
+    }
+
+    /** {@code gramian spark predict}: predictions for images as a table. */
+    @Command(
+            name = "predict",
+            mixinStandardHelpOptions = true,
+            header = "Classifies images with a trained model, as a table.",
+            description = {
+                "Writes a row for every image: path (or the columns of the input table), class, probability of",
+                "that class, probabilities of all classes in the model's order, error and error_kind. An unreadable image",
+                "is a row with an error and does not end the job; the exit code is then 3.",
+                "Example: gramian spark predict model.safetensors photos/ --out predictions.parquet"
+            })
+    static final class Predict extends ModelCommand<GramianModel> {
+        private static final String UNKNOWN = "unknown";
+        private static final String CLASS = "class";
+        private static final String PROBABILITY = "probability";
+        private static final String PROBABILITIES = "probabilities";
+
+        @Option(
+                names = "--reject",
+                paramLabel = "P",
+                defaultValue = "0",
+                description = "predict 'unknown' if the probability of the class is below P, e.g. 0.6")
+        private double reject;
+
+        @Override
+        void check() {
+            super.check();
+            if (!(reject >= 0 && reject <= 1)) {
+                throw new IllegalArgumentException("--reject: expected a probability between 0 and 1, found " + reject);
+            }
+        }
+
+        @Override
+        GramianModel stage(String file) throws IOException {
+            GramianModel stage = GramianModel.fromFile(file)
+                    .setPredictionCol("")
+                    .setClassCol(name(CLASS))
+                    .setProbabilityCol(name(PROBABILITIES))
+                    .setErrorCol(name(OutputOptions.ERROR))
+                    .setErrorKindCol(name(OutputOptions.KIND));
+            if (reject > 0 && stage.classes().contains(UNKNOWN)) {
+                throw new IllegalArgumentException("--reject predicts '" + UNKNOWN
+                        + "', which is a class of this model; remove the option and filter by probability");
+            }
+            return stage;
+        }
+
+        @Override
+        List<String> results() {
+            return List.of(CLASS, PROBABILITY, PROBABILITIES);
+        }
+
+        @Override
+        List<Column> columns(GramianModel stage) {
+            Column vector = result(PROBABILITIES);
+            Column probabilities = when(vector.isNotNull(), vector_to_array(vector, "float64"));
+            Column best = array_max(probabilities);
+            // Parquet keeps the metadata for Spark.
+            Metadata classes = new MetadataBuilder()
+                    .putStringArray("classes", stage.classes().toArray(String[]::new))
+                    .build();
+            return List.of(
+                    when(best.lt(reject), lit(UNKNOWN)).otherwise(result(CLASS)).as(name(CLASS)),
+                    best.as(name(PROBABILITY)),
+                    probabilities.as(name(PROBABILITIES), classes));
+        }
+    }
+
+    /** {@code gramian spark embed}: descriptors of images as a table. */
+    @Command(
+            name = "embed",
+            mixinStandardHelpOptions = true,
+            header = "Computes descriptors of images with a trained model, as a table.",
+            description = {
+                "The descriptors are the output of the model's pooling, for search, clustering or another classifier.",
+                "Writes a row for every image: path (or the columns of the input table), descriptor (float[d], the",
+                "mean of its crops), error and error_kind. An unreadable image is a row with an error; the exit code",
+                "is then 3. Example: gramian spark embed model.safetensors photos/ --out descriptors.parquet"
+            })
+    static final class Embed extends ModelCommand<GramianFeaturizer> {
+        private static final String DESCRIPTOR = "descriptor";
+
+        @Override
+        GramianFeaturizer stage(String file) throws IOException {
+            return GramianFeaturizer.fromFile(file)
+                    .setOutputCol(name(DESCRIPTOR))
+                    .setErrorCol(name(OutputOptions.ERROR))
+                    .setErrorKindCol(name(OutputOptions.KIND));
+        }
+
+        @Override
+        List<String> results() {
+            return List.of(DESCRIPTOR);
+        }
+
+        @Override
+        List<Column> columns(GramianFeaturizer stage) {
+            Column descriptor = result(DESCRIPTOR);
+            return List.of(when(descriptor.isNotNull(), vector_to_array(descriptor, "float32"))
+                    .as(name(DESCRIPTOR)));
         }
     }
 }

@@ -13,13 +13,15 @@ import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.gramian.spark.train.ClusterOutput;
 
 /**
  * Output folder of a command, removed on failure. While it is written it contains a marker file, which readers of tables ignore, so
  * that neither older output nor that of another job is removed.
  */
 final class OutputFolder implements AutoCloseable {
+    /** URI scheme of local paths. */
+    static final String LOCAL_SCHEME = "file";
+
     private static final String MARK = "_gramian-writes";
 
     private final Path folder;
@@ -128,7 +130,7 @@ final class OutputFolder implements AutoCloseable {
     private static Path real(Path place, Configuration hadoop) throws IOException {
         FileSystem files = place.getFileSystem(hadoop);
         Path whole = files.makeQualified(place);
-        if (!ClusterOutput.LOCAL_SCHEME.equals(whole.toUri().getScheme())) {
+        if (!LOCAL_SCHEME.equals(whole.toUri().getScheme())) {
             return whole;
         }
         java.nio.file.Path there = java.nio.file.Path.of(whole.toUri().getPath());

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
@@ -26,6 +25,7 @@ import org.gramian.image.audit.AuditReport.ClassCount;
 import org.gramian.image.audit.DatasetFindings;
 import org.gramian.image.audit.Finding;
 import org.gramian.image.audit.Finding.Severity;
+import org.gramian.spark.cli.InputOptions.LabelOptions;
 import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.PartitionAudit;
 import picocli.CommandLine.Command;
@@ -45,16 +45,7 @@ import picocli.CommandLine.Parameters;
             "Exit code 3 if there are errors.",
             "Example: gramian spark audit 's3a://bucket/photos/*' --out facts.parquet"
         })
-final class SparkAuditCommand implements Callable<Integer> {
-    @Mixin
-    private final SparkApplication application = new SparkApplication();
-
-    @Mixin
-    private final InputOptions input = new InputOptions();
-
-    @Mixin
-    private final OutputOptions output = new OutputOptions();
-
+final class SparkAuditCommand extends SparkCommand {
     @Mixin
     private final LabelOptions labels = new LabelOptions();
 
@@ -67,19 +58,17 @@ final class SparkAuditCommand implements Callable<Integer> {
     private List<String> places;
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        input.check();
-        return application.run(session -> {
-            output.check(session, places, application);
-            ImageCounters counters = new ImageCounters("");
-            InputOptions.Images images = input.read(session, places, application);
-            ImageCounters.Counted counted = output.write(counters, facts(labels.named(images), session), application);
-            AuditSummary summary = AuditSummary.of(session.read().parquet(output.place()));
-            application.out().print(counted.text(output.place()) + summary.text());
-            application.out().flush();
-            boolean spoils = summary.findings().stream().anyMatch(found -> found.severity() == Severity.SPOILS);
-            return spoils ? SparkMain.DATA : SparkMain.DONE;
-        });
+    void check() {}
+
+    @Override
+    int run(SparkSession session) throws IOException, InterruptedException {
+        output.check(session, places, this::log);
+        InputOptions.Images images = input.read(session, places, this::log);
+        OutputOptions.Written written = output.write(facts(labels.named(images), session), "", this::log);
+        AuditSummary summary = AuditSummary.of(session.read().parquet(output.place()));
+        print(written.text() + summary.text());
+        boolean spoils = summary.findings().stream().anyMatch(found -> found.severity() == Severity.SPOILS);
+        return spoils ? SparkMain.DATA : SparkMain.DONE;
     }
 
     private static Dataset<Row> facts(Dataset<Row> named, SparkSession session) {

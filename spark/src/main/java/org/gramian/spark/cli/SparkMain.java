@@ -38,8 +38,8 @@ import picocli.CommandLine.Spec;
             "Environment: SPARK_HOME uses that Spark instead of Maven's; GRAMIAN_DEBUG=1 prints stack traces."
         },
         subcommands = {
-            SparkPredictCommand.class,
-            SparkEmbedCommand.class,
+            ModelCommand.Predict.class,
+            ModelCommand.Embed.class,
             SparkAuditCommand.class,
             SparkTrainCommand.class
         })

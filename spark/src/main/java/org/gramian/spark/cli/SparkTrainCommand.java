@@ -1,67 +1,65 @@
 package org.gramian.spark.cli;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
-import java.util.concurrent.Callable;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.gramian.run.config.ConfigFile;
+import org.gramian.run.config.ConfigKey;
+import org.gramian.run.config.CropOptions;
 import org.gramian.run.config.Settings;
-import org.gramian.spark.train.ClusterOutput;
+import org.gramian.spark.cli.InputOptions.LabelOptions;
+import org.gramian.spark.train.LabelledImages;
 import org.gramian.spark.train.SparkTrainer;
-import org.gramian.spark.train.TrainingColumns;
-import org.gramian.spark.train.TrainingJob;
-import org.gramian.spark.train.TrainingOutcome;
 import org.gramian.tensor.Device;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.History;
 import org.gramian.train.loop.TrainingContext;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
-/** {@code gramian spark train}: trains a model on a cluster. */
+/** {@code gramian spark train}: trains a model with features from a cluster. */
 @Command(
         name = "train",
         mixinStandardHelpOptions = true,
         header = "Trains a model on a large labelled dataset.",
         description = {
-            "Computes features of a frozen backbone on all executors, stores them as a table, and trains pooling and"
-                    + " classifier",
-            "on them, each step on all executors. All images are training images except for a validation fraction:",
-            "keep test images elsewhere. The folder gets model.safetensors, config.yaml, history.csv and features; to",
-            "resume an interrupted run, repeat the command with --resume. The backbone is not fine-tuned on Spark.",
-            "Example: gramian spark train photos/ --out run --backbone googlenet --epochs 9"
+            "Executors compute features of a frozen backbone; the driver collects them and trains or solves the head,",
+            "up to 60 % of its heap (--driver-memory). With --classifier lda or mean executors sum statistics instead,",
+            "for any number of images. All images are training images except for a validation fraction: keep test",
+            "images elsewhere. The folder gets model.safetensors, config.yaml and history.csv.",
+            "Example: gramian spark train photos/ --out run --backbone googlenet --classifier lda"
         })
-final class SparkTrainCommand implements Callable<Integer> {
+final class SparkTrainCommand extends SparkCommand {
     private static final String VALIDATION = "validation";
-
-    @Mixin
-    private final SparkApplication application = new SparkApplication();
-
-    @Mixin
-    private final InputOptions input = new InputOptions();
+    private static final String EXAMPLE = "optimizer.momentum=0.9";
 
     @Mixin
     private final LabelOptions labels = new LabelOptions();
 
     @Mixin
-    private final TrainingOptions options = new TrainingOptions();
-
-    @Option(
-            names = "--out",
-            paramLabel = "RUN",
-            required = true,
-            description = "the run folder, in any file system reachable from driver and executors")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private String out;
-
-    @Option(names = "--resume", description = "resume the run in that folder, if there is one")
-    private boolean resume;
+    private final DeviceOption device = new DeviceOption();
 
     @Mixin
-    private final ModelCommand.DeviceOption device = new ModelCommand.DeviceOption();
+    private final TrainingOptions options = new TrainingOptions();
 
     @Parameters(
             index = "0..*",
@@ -71,80 +69,159 @@ final class SparkTrainCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 
-    @Override
-    public Integer call() throws IOException, InterruptedException {
-        input.check();
-        Settings requested = options.requested();
-        String deviceName = device.name();
-        return application.run(session -> {
-            ClusterOutput.warn(session, out, warning -> application.log("--out: " + warning));
-            return train(session, requested, deviceName);
-        });
+    /** Options of {@code gramian train} that apply on Spark, {@code --set} for all other keys, and the validation column. */
+    static final class TrainingOptions {
+        @Option(
+                names = "--set",
+                paramLabel = "KEY=VALUE",
+                description = "set any key of 'gramian train --help-all', e.g. --set " + EXAMPLE + "; repeatable")
+        private List<String> pairs = new ArrayList<>();
+
+        @Option(
+                names = "--validation-column",
+                paramLabel = "NAME",
+                description = "boolean column of the table that marks the validation set, instead of a fraction")
+        private @Nullable String validationColumn;
+
+        private final Map<ConfigKey.Option, OptionSpec> generated = new LinkedHashMap<>();
+
+        @Spec(Spec.Target.MIXEE)
+        void addTo(CommandSpec command) {
+            for (ConfigKey.Option option : ConfigKey.options()) {
+                if (option.spark()) {
+                    OptionSpec made = OptionSpec.builder(option.names().toArray(String[]::new))
+                            .type(String.class)
+                            .paramLabel(option.label())
+                            .description(option.help())
+                            .build();
+                    generated.put(option, made);
+                    command.addOption(made);
+                }
+            }
+        }
+
+        /** Returns the given settings. */
+        Settings requested() {
+            Map<String, String> texts = new LinkedHashMap<>();
+            generated.forEach((option, made) -> {
+                if (made.getValue() instanceof String text) {
+                    texts.put(option.name(), text);
+                }
+            });
+            Settings requested = CropOptions.of(texts).applyTo(Settings.typed(texts, pairs, EXAMPLE));
+            if (validationColumn != null && requested.has("data.validation")) {
+                throw new IllegalArgumentException(
+                        "expected --validation-column or data.validation (--validation), found both; leave one out");
+            }
+            return requested;
+        }
+
+        /** Returns the column that marks the validation set, false without one. */
+        Column validation(InputOptions.Images images) {
+            if (validationColumn == null) {
+                return functions.lit(false);
+            }
+            Column found = images.named(validationColumn);
+            DataType type = images.rows().select(found).schema().apply(0).dataType();
+            if (!type.equals(DataTypes.BooleanType)) {
+                throw new IllegalArgumentException("--validation-column: expected booleans in '" + validationColumn
+                        + "', found " + type.simpleString());
+            }
+            return found;
+        }
     }
 
-    private int train(SparkSession session, Settings requested, String deviceName) throws IOException {
-        InputOptions.Images images = input.read(session, places, application);
+    @Override
+    void check() {
+        device.name();
+        options.requested();
+    }
+
+    @Override
+    int run(SparkSession session) throws IOException {
+        output.requireFree(session, places);
+        InputOptions.Images images = input.read(session, places, this::log);
         if (!labels.exist(images)) {
             throw new IllegalArgumentException("expected a column of classes, found the columns "
                     + String.join(", ", images.rows().columns()) + "; set it with --label-column");
         }
-        Optional<Column> validation = options.validationColumn(images).map(column -> column.as(VALIDATION));
-        TrainingJob job = new TrainingJob(
-                labels.named(images, validation.stream().toArray(Column[]::new)),
-                new TrainingColumns(
-                        LabelOptions.IMAGE,
-                        LabelOptions.NAME,
-                        LabelOptions.LABEL,
-                        validation.isPresent() ? VALIDATION : ""),
-                requested,
-                out,
-                resume,
-                deviceName);
+        LabelledImages.Columns columns = new LabelledImages.Columns(
+                LabelOptions.IMAGE,
+                InputOptions.PATH,
+                LabelOptions.LABEL,
+                options.validationColumn == null ? "" : VALIDATION);
+        Column validation = options.validation(images).as(VALIDATION);
         Cancellation cancellation = Cancellation.onRequest();
-        try (TrainingProgressLog progress = TrainingProgressLog.start(session, application);
-                JobCancellation _ = JobCancellation.onSignal(() -> progress.cancel(cancellation))) {
+        Path local = Files.createTempDirectory("gramian-run-");
+        try (JobProgress _ = JobProgress.of(session, this::log);
+                JobCancellation _ = JobCancellation.of(session, cancellation::cancel);
+                OutputFolder folder = output.begin(session)) {
             TrainingContext context = TrainingContext.of(Device.CPU)
-                    .withListener(progress::accept)
-                    .withCancellation(cancellation);
-            return report(SparkTrainer.create()
+                    .withListener(this::show)
+                    .withCancellation(cancellation)
+                    .withHistory(History.open(local.resolve("history.csv")));
+            SparkTrainer.Outcome trained = SparkTrainer.create()
+                    .withDevice(device.name())
                     .withContext(context)
-                    .withWarnings(application::log)
-                    .train(job));
-        } catch (Exception failed) { // a cancelled job fails, too
-            if (cancellation.reason().isEmpty()) {
-                throw failed;
+                    .train(
+                            labels.named(images, validation),
+                            columns,
+                            options.requested(),
+                            local.resolve("model.safetensors"));
+            ConfigFile.write(local.resolve("config.yaml"), trained.settings());
+            copy(local, session);
+            folder.keep();
+            return report(trained);
+        } finally {
+            try (Stream<Path> files = Files.list(local)) {
+                for (Path file : files.toList()) {
+                    Files.delete(file);
+                }
             }
-            return interrupted();
+            Files.delete(local);
         }
     }
 
-    private int interrupted() {
-        application.log("interrupted; resume with the same command and --resume");
-        return SparkMain.INTERRUPTED;
+    /** Copies the files of the run to its folder. */
+    private void copy(Path local, SparkSession session) throws IOException {
+        var folder = new org.apache.hadoop.fs.Path(output.place());
+        FileSystem target = folder.getFileSystem(session.sessionState().newHadoopConf());
+        try (Stream<Path> files = Files.list(local)) {
+            for (Path file : files.toList()) {
+                target.copyFromLocalFile(new org.apache.hadoop.fs.Path(file.toUri()), folder);
+            }
+        }
     }
 
-    private int report(TrainingOutcome trained) {
-        if (trained.model().isEmpty()) {
-            return interrupted();
-        }
-        application
-                .out()
-                .printf(
+    private void show(TrainEvent event) {
+        switch (event) {
+            case TrainEvent.Warning warning -> log(warning.text());
+            case TrainEvent.PoolingChosen chosen ->
+                log("pooling " + chosen.best().pooling() + " selected of " + chosen.candidates());
+            case TrainEvent.Solved solved -> log("classifier " + solved.text());
+            case TrainEvent.EpochDone done ->
+                log(String.format(
                         Locale.ROOT,
-                        "%s: %,d training images, %,d validation images%n",
-                        trained.model().get(),
-                        trained.training(),
-                        trained.validation());
-        if (trained.unreadable() > 0) {
-            application
-                    .out()
-                    .printf(
-                            Locale.ROOT,
-                            "%,d images are unreadable and were skipped, see 'reason' in %s%n",
-                            trained.unreadable(),
-                            trained.features());
+                        "epoch %d: loss %.4f, accuracy %.1f %%%s",
+                        done.epoch() + 1,
+                        done.loss(),
+                        100 * done.accuracy(),
+                        done.best() ? ", best" : ""));
+            case TrainEvent.StageDone done -> log("trained for " + done.epochs() + " epochs: " + done.reason());
+            default -> {} // the listener of jobs shows the rest
         }
-        application.out().flush();
+    }
+
+    private int report(SparkTrainer.Outcome trained) {
+        print(String.format(
+                Locale.ROOT,
+                "%s: %,d training images, %,d validation images%n",
+                output.place(),
+                trained.training(),
+                trained.validation()));
+        if (trained.unreadable() > 0) {
+            print(String.format(Locale.ROOT, "%,d images are unreadable and were skipped%n", trained.unreadable()));
+        }
         return trained.unreadable() == 0 ? SparkMain.DONE : SparkMain.DATA;
     }
 }

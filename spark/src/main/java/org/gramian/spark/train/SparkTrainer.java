@@ -1,11 +1,54 @@
 package org.gramian.spark.train;
 
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.xxhash64;
+
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.storage.StorageLevel;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.weights.WeightStore;
+import org.gramian.basis.QuotedText;
+import org.gramian.evaluate.ImagePrediction;
+import org.gramian.evaluate.Temperature;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.linear.ClassStatistics;
+import org.gramian.linear.Lda;
+import org.gramian.linear.LinearModel;
+import org.gramian.linear.LinearSolver;
+import org.gramian.linear.NearestMean;
+import org.gramian.model.Engine;
+import org.gramian.model.Head;
+import org.gramian.model.Logits;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.pooling.Fitting;
+import org.gramian.pooling.Pooling;
 import org.gramian.run.InitialModel;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.DefaultResolver;
@@ -13,100 +56,526 @@ import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
+import org.gramian.spark.executor.FeatureTask;
+import org.gramian.spark.executor.ImageColumn;
+import org.gramian.spark.executor.ModelContent;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.feature.FeatureExtraction;
+import org.gramian.train.feature.FeatureExtractor;
+import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.feature.FrozenBackbone;
-import org.gramian.train.loop.DistributedStage;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainingContext;
+import org.gramian.train.loop.TrainingData;
+import org.gramian.train.loop.TwoStageTraining;
 
 /**
- * Trains pooling and classifier on a cluster. Executors compute the features of the frozen backbone once, as a table, and the
- * gradient of every step. The result equals that of one machine with the same images, settings and batches, up to the order in which
- * gradients are summed.
+ * Trains a classifier on a table of labelled images with a frozen backbone.
  *
- * <p>An interrupted run resumes: existing features are not recomputed, and steps continue from the last checkpoint. Spark repeats the
- * work of a lost executor.
+ * <p>Executors compute the features of all images. The driver collects them, at most {@value #HEAP_PERCENT} % of its heap, and trains
+ * or solves the head with {@link TwoStageTraining}, as one machine does. For the classifiers {@code lda} and {@code mean} executors
+ * compute descriptors and sum their statistics instead ({@link ClassSums}): any number of images fits.
  *
  * @param weights of pretrained backbones
- * @param context device of the driver, listener, cancellation (checked before each step and between two appends of features) and
- *     interval of checkpoints
- * @param warnings receives warnings, one sentence each
+ * @param context device of the driver, listener, cancellation and history
+ * @param device of the executors: {@code cpu}, {@code cuda:1}, or {@code auto} for the GPU that Spark assigned to the task
  */
-public record SparkTrainer(WeightStore weights, TrainingContext context, Consumer<String> warnings) {
-    /** Placeholder for the layout, which a table does not have. */
-    private static final String LAYOUT = "folders";
+public record SparkTrainer(WeightStore weights, TrainingContext context, String device) {
+    /** Largest part of the driver's heap for features. */
+    private static final int HEAP_PERCENT = 60;
+
+    /** Bytes of features of one partition, which the driver fetches at once. */
+    private static final long PARTITION_BYTES = 64L << 20;
+
+    /** Validation images from which the temperature of a summed classifier is fitted. */
+    private static final int CALIBRATION_IMAGES = 2_000;
+
+    /** Validation fraction of a summed classifier, which cannot be calibrated by cross-validation. */
+    private static final double CALIBRATION_FRACTION = 0.1;
+
+    /** Pooling of a summed classifier: a short descriptor without trained parameters. */
+    private static final String SUMMED_POOLING = "pca:64/covariance/isqrt:5/triu";
+
+    private static final int SHOWN_ERRORS = 3;
+
+    /**
+     * Result of training.
+     *
+     * @param settings with all defaults
+     * @param training number of readable training images
+     * @param validation number of validation images
+     * @param unreadable number of unreadable images, which were skipped
+     */
+    public record Outcome(Settings settings, long training, long validation, long unreadable) {}
 
     /** Returns a trainer with the default weights folder and without listeners; the driver computes on the CPU. */
     public static SparkTrainer create() {
-        return new SparkTrainer(WeightStore.ofProcess(), TrainingContext.of(Device.CPU), _ -> {});
+        return new SparkTrainer(WeightStore.ofProcess(), TrainingContext.of(Device.CPU), "auto");
     }
 
     /** Returns this trainer with another context. */
     public SparkTrainer withContext(TrainingContext other) {
-        return new SparkTrainer(weights, other, warnings);
+        return new SparkTrainer(weights, other, device);
     }
 
-    /** Returns this trainer with another receiver of warnings. */
-    public SparkTrainer withWarnings(Consumer<String> other) {
+    /** Returns this trainer with another device of the executors. */
+    public SparkTrainer withDevice(String other) {
         return new SparkTrainer(weights, context, other);
     }
 
     /**
-     * Trains into the folder of a job. A finished run is not trained again: its outcome is returned, with a warning.
+     * Trains a model. As with all estimators of Spark, the caller keeps test images out of the table.
      *
-     * @throws IllegalArgumentException if the table or the options are invalid; the message has advice
-     * @throws IOException if the folder holds a run that may not be resumed, or one with other images or settings
-     * @throws InterruptedTrainingException if cancelled before the first step
+     * @param table labelled images, one per row
+     * @param requested options by the keys of {@code gramian train}; unset ones get defaults, layout and protocol are ignored
+     * @param file receives the model
+     * @throws IllegalArgumentException if table or options are invalid, or the features do not fit on the driver; the message has
+     *     advice
+     * @throws InterruptedTrainingException if cancelled
      * @throws org.gramian.train.loop.NonFiniteLossException if the loss or a gradient is not finite
      */
-    public TrainingOutcome train(TrainingJob job) throws IOException {
-        SparkSession spark = job.images().sparkSession();
-        Settings settings = settings(job);
+    public Outcome train(Dataset<Row> table, LabelledImages.Columns columns, Settings requested, Path file)
+            throws IOException {
+        LabelledImages all = LabelledImages.of(table, columns);
+        Settings settings = settings(requested, all.count());
         RunConfig config = RunConfig.of(settings);
-        try (RemoteRunFolder folder = RemoteRunFolder.open(
-                        job.folder(), job.resume(), spark.sessionState().newHadoopConf());
-                FrozenBackbone network = InitialModel.network(config.network(), weights, context.device(), warnings)) {
-            DistributedStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
-            ImageCatalog.ValidationSplit split = new ImageCatalog.ValidationSplit(
-                    config.options().validation(), config.recipe().seed());
-            try (ImageCatalog catalog = ImageCatalog.of(job.images(), job.columns(), split)) {
-                return new DistributedRun(job, settings, network, this).run(catalog, folder);
-            } catch (IOException failed) {
-                throw folder.named(failed);
-            }
+        LabelledImages images = columns.validation().isEmpty()
+                ? all.split(config.options().validation(), config.recipe().seed())
+                : all;
+        try (FrozenBackbone network = InitialModel.network(config.network(), weights, context.device(), this::warn)) {
+            return new Run(images, images.counts(), settings, config, network).train(file);
         }
     }
 
-    private Settings settings(TrainingJob job) throws IOException {
-        int images = Math.toIntExact(job.images().count());
-        Settings requested = job.requested();
-        if (requested
-                .find(TrainConfig::pooling)
-                .filter(PoolingSelection.AUTO::equals)
-                .isPresent()) {
-            throw new ConfigException("network.pooling: expected a pooling, found auto, which runs on one"
-                    + " machine only; run 'gramian train' on some of the images and use the pooling it selects");
-        }
-        if (requested.find(TrainConfig::stage1Refit).flatMap(refit -> refit).isPresent()) {
-            throw new ConfigException(
-                    "stage1.refit: expected none on Spark, where no machine holds all descriptors, found "
-                            + requested
-                                    .get(TrainConfig::stage1Refit)
-                                    .orElseThrow()
-                                    .text());
+    private void warn(String sentence) {
+        context.listener().accept(new TrainEvent.Warning(sentence));
+    }
+
+    private Settings settings(Settings requested, long images) throws IOException {
+        if (requested.find(TrainConfig::stage2Epochs).orElse(0) > 0) {
+            throw new ConfigException("stage2.epochs: expected 0 on Spark, which trains on a frozen backbone, found "
+                    + requested.get(TrainConfig::stage2Epochs) + "; fine-tune with 'gramian train'");
         }
         if (requested.find(TrainConfig::tensorboard).orElse(false)) {
             throw new ConfigException(
-                    "tensorboard: expected false on Spark, found true; history.csv in the run's folder has the same values");
+                    "tensorboard: expected false on Spark, found true; history.csv in the run's folder has the same"
+                            + " values");
         }
-        // Executors train by gradients; a classifier in closed form would need all descriptors on the driver.
-        String reason = "executors train by gradients";
+        Settings given = requested.orElse("stage2.epochs", 0, "Spark trains on a frozen backbone");
+        if (requested
+                .find(TrainConfig::classifier)
+                .flatMap(solver -> solver)
+                .filter(SparkTrainer::isSummable)
+                .isPresent()) {
+            String reason = "the statistics of the classifier are summed on executors";
+            given = given.orElse("network.pooling", SUMMED_POOLING, reason)
+                    .orElse("data.validation", CALIBRATION_FRACTION, reason);
+        }
         return DefaultResolver.complete(
-                requested
-                        .orElse("network.classifier", Optional.empty(), reason)
-                        .orElse("stage2.epochs", 0, reason)
-                        .orElse("stage1.refit", Optional.empty(), reason),
-                new DefaultsContext(LAYOUT, Protocols.parse("holdout"), images, weights.available(), Device.Kind.CPU));
+                given,
+                new DefaultsContext(
+                        "folders", // a placeholder: tables have no layout
+                        Protocols.parse("holdout"),
+                        Math.toIntExact(images),
+                        weights.available(),
+                        context.device().kind()));
+    }
+
+    private static boolean isSummable(LinearSolver solver) {
+        return solver instanceof Lda || solver instanceof NearestMean;
+    }
+
+    /** @throws IllegalArgumentException if a class has no readable training image */
+    static void requireReadable(long count, String name, String example) {
+        if (count == 0) {
+            throw new IllegalArgumentException("no readable training image of " + QuotedText.text(name) + example
+                    + "; 'gramian spark audit' finds the cause; replace the images, or remove the class");
+        }
+    }
+
+    /** @throws IllegalArgumentException if features exceed the limit of the driver */
+    static void requireRoom(long crops, long bytes, long limit) {
+        if (crops * bytes > limit) {
+            throw new IllegalArgumentException(String.format(
+                    Locale.ROOT,
+                    "%,d crops have %.1f GiB of features, more than the %.1f GiB that the driver can collect (%d %% of"
+                            + " its heap); use the classifier lda or mean, whose statistics executors sum, fewer or"
+                            + " smaller crops, a layer or pooling with smaller features, or more memory with"
+                            + " --driver-memory",
+                    crops,
+                    crops * bytes / 0x1p30,
+                    limit / 0x1p30,
+                    HEAP_PERCENT));
+        }
+    }
+
+    /**
+     * Features of the readable images of a set.
+     *
+     * @param samples sorted by name
+     * @param crops features of the crops of each image by its name
+     * @param errors of unreadable images by name
+     */
+    private record Collected(
+            List<Sample> samples, Map<String, List<MemorySegment>> crops, Map<String, String> errors) {}
+
+    /** Training on one table. */
+    private final class Run {
+        private final LabelledImages images;
+        private final LabelledImages.Counts counts;
+        private final Settings settings;
+        private final RunConfig config;
+        private final FrozenBackbone network;
+        private final long seed;
+        private final Crops trainingCrops;
+        private final Crops testCrops;
+        private final FeatureExtraction extraction;
+
+        Run(
+                LabelledImages images,
+                LabelledImages.Counts counts,
+                Settings settings,
+                RunConfig config,
+                FrozenBackbone network) {
+            this.images = images;
+            this.counts = counts;
+            this.settings = settings;
+            this.config = config;
+            this.network = network;
+            this.seed = config.recipe().seed();
+            this.trainingCrops = config.options().crops().training(seed);
+            this.testCrops = config.options().testPlan().testing();
+            FeatureExtractor extractor = new FeatureExtractor(
+                    network, FeatureExtractor.DEFAULT_BATCH, config.options().featureType());
+            this.extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty());
+        }
+
+        Outcome train(Path file) throws IOException {
+            Optional<LinearSolver> solver = config.recipe().solver().filter(SparkTrainer::isSummable);
+            if (solver.isPresent() && !config.network().auto()) {
+                Head head = head(config.network().pooling());
+                long size = head.pooling().descriptorSize(network.backbone().channels());
+                if (solver.get() instanceof NearestMean || ClassSums.fits(size)) {
+                    return sum(head, Math.toIntExact(size), solver.get(), file);
+                }
+            }
+            return collect(file);
+        }
+
+        private Head head(Pooling pooling) {
+            return config.network().with(pooling).head(images.classes().size(), Math.toIntExact(trainingImages()));
+        }
+
+        private long trainingImages() {
+            return Arrays.stream(counts.training()).sum();
+        }
+
+        /** Trains or solves the head on the driver. */
+        private Outcome collect(Path file) throws IOException {
+            FeatureExtractor extractor = extraction.extractor();
+            requireRoom(
+                    trainingImages() * trainingCrops.count() + counts.validation() * testCrops.count(),
+                    Math.max(extractor.bytes(trainingCrops), extractor.bytes(testCrops)),
+                    Runtime.getRuntime().maxMemory() / 100 * HEAP_PERCENT);
+            ModelContent backbone = backbone();
+            Collected training = collect(features(images.part(false), backbone, true, false), trainingCrops);
+            Collected validation = counts.validation() == 0
+                    ? new Collected(List.of(), Map.of(), Map.of())
+                    : collect(features(images.part(true), backbone, false, false), testCrops);
+            requireEveryClass(training);
+            TrainingData data = new TrainingData(
+                    new TrainingData.Parts(training.samples, validation.samples, List.of()),
+                    trainingCrops,
+                    testCrops,
+                    extraction,
+                    Map.of(),
+                    Optional.of((samples, crops) -> table(samples, crops, training, validation)));
+            Pooling pooling =
+                    config.network().auto() ? selected(data) : config.network().pooling();
+            try (Model model = InitialModel.model(head(pooling), seed, network)) {
+                new TwoStageTraining(model, config.recipe(), data, context)
+                        .run((outcome, scores) -> write(
+                                file,
+                                model,
+                                predictions(
+                                        validation.samples, scores.validation().compute()),
+                                outcome.classifier().map(TrainEvent.Solved::text)))
+                        .filter(Cancellation.Reason.CANCELLED::equals)
+                        .ifPresent(reason -> {
+                            throw new InterruptedTrainingException(reason);
+                        });
+            }
+            long unreadable = (long) training.errors.size() + validation.errors.size();
+            return new Outcome(settings, training.samples.size(), validation.samples.size(), unreadable);
+        }
+
+        private Pooling selected(TrainingData data) throws IOException {
+            PoolingSelection.Result result = new PoolingSelection(
+                            data,
+                            context,
+                            images.classes().size(),
+                            config.recipe().solver(),
+                            seed)
+                    .run();
+            context.listener()
+                    .accept(new TrainEvent.PoolingChosen(
+                            result.best().compared(),
+                            result.images(),
+                            result.entries().size()));
+            return Pooling.parse(result.best().pooling());
+        }
+
+        private FeatureTable table(List<Sample> samples, Crops wanted, Collected training, Collected validation) {
+            boolean test = samples.isEmpty()
+                    || validation.crops.containsKey(samples.getFirst().name());
+            Crops stored = test ? testCrops : trainingCrops;
+            Crops crops = wanted.count() == stored.count() ? stored : stored.first();
+            Map<String, List<MemorySegment>> all = test ? validation.crops : training.crops;
+            List<MemorySegment> rows = samples.stream()
+                    .flatMap(sample -> Objects.requireNonNull(all.get(sample.name())).stream()
+                            .limit(crops.count()))
+                    .toList();
+            return FeatureTable.of(extraction, samples, crops, rows);
+        }
+
+        /** Returns the rows of a {@link FeatureTask}. */
+        private JavaRDD<Row> features(Dataset<Row> rows, ModelContent model, boolean training, boolean descriptors) {
+            SparkSession spark = rows.sparkSession();
+            CropPlan plan =
+                    training ? config.options().crops() : config.options().testPlan();
+            FeatureTask task = new FeatureTask(
+                    model.share(spark.sparkContext()),
+                    ImageColumn.of(LabelledImages.IMAGE, spark),
+                    plan.text(),
+                    training ? seed : null,
+                    config.options().featureType(),
+                    descriptors,
+                    device);
+            long count = training ? trainingImages() : counts.validation();
+            long bytes = extraction.extractor().bytes(training ? trainingCrops : testCrops)
+                    * (training ? trainingCrops : testCrops).count();
+            long cores = Math.min(spark.sparkContext().defaultParallelism(), count);
+            int tasks = Math.toIntExact(Math.max(cores, Math.ceilDiv(count * bytes, PARTITION_BYTES)));
+            return rows.repartition(tasks).javaRDD().mapPartitions(task);
+        }
+
+        /** Computes features in parallel, then fetches them one partition at a time. */
+        private Collected collect(JavaRDD<Row> features, Crops crops) {
+            features.persist(StorageLevel.DISK_ONLY());
+            try {
+                long all = features.count();
+                Map<String, Row> byName = new TreeMap<>();
+                for (var rows = features.toLocalIterator(); rows.hasNext(); ) {
+                    context.measuring(new TrainEvent.Task("collecting features", byName.size(), all));
+                    Row row = rows.next();
+                    if (byName.put(row.getString(0), row) != null) {
+                        throw new IllegalArgumentException("expected unique names of images, found "
+                                + QuotedText.text(row.getString(0)) + " twice");
+                    }
+                }
+                List<Sample> samples = new ArrayList<>();
+                Map<String, List<MemorySegment>> found = new LinkedHashMap<>();
+                Map<String, String> errors = new LinkedHashMap<>();
+                byName.forEach((name, row) -> {
+                    if (row.isNullAt(2)) {
+                        errors.put(name, row.getString(3));
+                    } else {
+                        samples.add(new Sample(name, row.getInt(1), Path.of("")));
+                        MemorySegment values = MemorySegment.ofArray((byte[]) row.get(2));
+                        long bytes = extraction.extractor().bytes(crops);
+                        found.put(
+                                name,
+                                IntStream.range(0, crops.count())
+                                        .mapToObj(crop -> values.asSlice(crop * bytes, bytes))
+                                        .toList());
+                    }
+                });
+                warnUnreadable(errors);
+                return new Collected(samples, found, errors);
+            } finally {
+                features.unpersist();
+            }
+        }
+
+        private void warnUnreadable(Map<String, String> errors) {
+            if (!errors.isEmpty()) {
+                warn(errors.size() + " images cannot be read and are skipped, for example "
+                        + errors.entrySet().stream()
+                                .limit(SHOWN_ERRORS)
+                                .map(error -> QuotedText.text(error.getKey()) + " (" + error.getValue() + ")")
+                                .collect(Collectors.joining(", ")));
+            }
+        }
+
+        private void requireEveryClass(Collected training) {
+            long[] readable = new long[images.classes().size()];
+            training.samples.forEach(sample -> readable[sample.label()]++);
+            String example = training.errors.entrySet().stream()
+                    .findFirst()
+                    .map(error -> " (" + QuotedText.text(error.getKey()) + ": " + error.getValue() + ")")
+                    .orElse("");
+            for (int label = 0; label < readable.length; label++) {
+                requireReadable(readable[label], images.classes().get(label), example);
+            }
+        }
+
+        /** Solves the classifier from statistics that executors sum. */
+        private Outcome sum(Head head, int size, LinearSolver solver, Path file) throws IOException {
+            try (Model model = InitialModel.model(head, seed, network)) {
+                fitPooling(model);
+                ModelContent content = content(model, config.options().testPlan());
+                JavaRDD<Row> training = features(images.part(false), content, true, true);
+                training.persist(StorageLevel.DISK_ONLY());
+                ClassSums.Summed summed;
+                try {
+                    summed = ClassSums.of(
+                            training,
+                            images.classes(),
+                            size,
+                            solver instanceof Lda,
+                            config.recipe().loss());
+                } finally {
+                    training.unpersist();
+                }
+                String solved = assign(solver, summed.statistics(), model);
+                List<Row> validation = counts.validation() == 0
+                        ? List.of()
+                        : features(images.part(true), content, false, true).take(CALIBRATION_IMAGES).stream()
+                                .filter(row -> !row.isNullAt(2))
+                                .toList();
+                write(file, model, score(model, validation, size), Optional.of(solved));
+                long unreadable = trainingImages() - summed.images();
+                if (unreadable > 0) {
+                    warn(unreadable + " images cannot be read and are skipped; 'gramian spark audit' lists them");
+                }
+                return new Outcome(settings, summed.images(), counts.validation(), unreadable);
+            }
+        }
+
+        /** Fits the pooling to the first crop of some training images, selected by hashes of their names. */
+        private void fitPooling(Model model) throws IOException {
+            Pooling pooling = model.head().pooling();
+            if (!Fitting.isNeeded(pooling)) {
+                return;
+            }
+            Dataset<Row> some = images.part(false)
+                    .orderBy(xxhash64(lit(seed), col("name")), col("name"))
+                    .limit(Fitting.images(pooling));
+            Collected sample = collect(features(some, backbone(), true, false), trainingCrops);
+            try (Scope _ = Scope.open();
+                    FeatureTable table = table(
+                            sample.samples,
+                            trainingCrops.first(),
+                            sample,
+                            new Collected(List.of(), Map.of(), Map.of()))) {
+                Fitting.fit(
+                        pooling,
+                        table.rows(IntStream.range(0, table.count()).toArray()),
+                        model.headParameters().under(Head.POOLING),
+                        new SplittableRandom(seed));
+            }
+        }
+
+        /** Solves the classifier and sets its parameters; returns its text. */
+        private String assign(LinearSolver solver, ClassStatistics statistics, Model model) {
+            try (Scope _ = Scope.open()) {
+                LinearModel found = solver instanceof Lda lda ? lda.fit(statistics) : new NearestMean().fit(statistics);
+                model.headParameters()
+                        .assign(Map.of(
+                                Head.CLASSIFIER + ".weight", found.weight(), Head.CLASSIFIER + ".bias", found.bias()));
+                TrainEvent.Solved solved = new TrainEvent.Solved(solver.text(), found.found());
+                context.listener().accept(solved);
+                return solver.text();
+            }
+        }
+
+        /** Scores images by the classifier of a model on their descriptors. */
+        private List<ImagePrediction> score(Model model, List<Row> rows, int size) {
+            List<ImagePrediction> predictions = new ArrayList<>();
+            try (Scope _ = Scope.open()) {
+                Tensor weight =
+                        model.headParameters().get(Head.CLASSIFIER + ".weight").value();
+                Tensor bias =
+                        model.headParameters().get(Head.CLASSIFIER + ".bias").value();
+                for (Row row : rows) {
+                    try (Scope _ = Scope.open()) {
+                        float[] crops = FeatureTask.descriptors(row);
+                        Tensor descriptors = Tensors.copyOf(
+                                MemorySegment.ofArray(crops), DType.F32, Shape.of(crops.length / size, size));
+                        Tensor scores = descriptors.matmul(weight.transpose()).add(bias);
+                        predictions.add(new ImagePrediction(
+                                row.getString(0), row.getInt(1), Logits.ofCrops(Engine.toRows(scores))));
+                    }
+                }
+            }
+            return predictions;
+        }
+
+        private List<ImagePrediction> predictions(List<Sample> samples, List<Logits> logits) {
+            return IntStream.range(0, samples.size())
+                    .mapToObj(i -> new ImagePrediction(
+                            samples.get(i).name(), samples.get(i).label(), logits.get(i)))
+                    .toList();
+        }
+
+        /** Writes the model, calibrated on the validation set. */
+        private void write(Path file, Model model, List<ImagePrediction> validation, Optional<String> classifier)
+                throws IOException {
+            SequencedMap<String, String> origin = new LinkedHashMap<>();
+            origin.put("seed", Long.toString(seed));
+            origin.put("images", trainingImages() + " training, " + counts.validation() + " validation");
+            origin.putAll(InitialModel.origin(settings, network));
+            origin.keySet().removeAll(List.of("config.data.layout", "config.data.protocol")); // placeholders
+            classifier.ifPresent(text -> origin.put("classifier", text));
+            LinkedHashMap<String, Double> metrics = new LinkedHashMap<>();
+            if (!validation.isEmpty()) {
+                long right = validation.stream()
+                        .filter(one -> one.logits().top() == one.truth())
+                        .count();
+                metrics.put("validation-accuracy", (double) right / validation.size());
+            }
+            double temperature =
+                    validation.isEmpty() ? 1 : Temperature.fit(validation).value();
+            ModelFile.write(file, model, card(config.options().testPlan(), temperature, origin, metrics));
+        }
+
+        private ModelCard card(
+                CropPlan crops,
+                double temperature,
+                SequencedMap<String, String> origin,
+                SequencedMap<String, Double> metrics) {
+            return new ModelCard(images.classes(), network.preprocessing(), crops, temperature, origin, metrics);
+        }
+
+        /** Returns the backbone as a model file with the smallest possible head: that of the run may need fitting first. */
+        private ModelContent backbone() throws IOException {
+            Head head = new Head(Pooling.parse("average"), images.classes().size(), false);
+            try (ParameterSet parameters = ParameterSet.initialize(
+                    head.parameters(network.backbone().channels()),
+                    new SplittableRandom(0),
+                    DType.F32,
+                    network.device())) {
+                Model model = new Model(network.backbone(), network.parameters(), head, parameters, network.device());
+                return content(model, config.options().crops());
+            }
+        }
+
+        private ModelContent content(Model model, CropPlan crops) throws IOException {
+            Path file = Files.createTempFile("gramian-backbone-", ".safetensors");
+            try {
+                ModelFile.write(file, model, card(crops, 1, new LinkedHashMap<>(), new LinkedHashMap<>()));
+                return ModelContent.of(Files.readAllBytes(file), "the backbone " + network.backbone());
+            } finally {
+                Files.delete(file);
+            }
+        }
     }
 }

@@ -78,7 +78,7 @@ class OptionNamesTest {
     @Command(name = "train")
     private static final class Train {
         @Mixin
-        private final TrainingOptions options = new TrainingOptions();
+        private final SparkTrainCommand.TrainingOptions options = new SparkTrainCommand.TrainingOptions();
     }
 
     private static Settings requested(String... arguments) {

@@ -215,8 +215,8 @@ class SparkCommandsTest {
                 "average",
                 "--crops",
                 "resize:32",
-                "--epochs",
-                1,
+                "--classifier",
+                "mean",
                 "--validation",
                 0);
 
@@ -328,6 +328,7 @@ class SparkCommandsTest {
                 "id",
                 "--out",
                 run,
+                "--overwrite",
                 "--backbone",
                 "filters",
                 "--pooling",

@@ -1,5 +1,6 @@
 package org.gramian.spark.testing;
 
+import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.sql.SparkSession;
 
 /** Local session shared by test classes. A JVM has one Spark context at a time, so a {@link StandaloneCluster} stops it. */
@@ -12,6 +13,7 @@ public final class LocalSpark {
                 .master("local[2]")
                 .config("spark.driver.host", "127.0.0.1")
                 .config("spark.ui.enabled", "false")
+                .config("spark.serializer", KryoSerializer.class.getName()) // stricter than Java's
                 .config("spark.sql.shuffle.partitions", "1")
                 // compiling code takes longer than reading tables of a few rows
                 .config("spark.sql.codegen.wholeStage", "false")

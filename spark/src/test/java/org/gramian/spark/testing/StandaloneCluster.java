@@ -16,9 +16,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import org.apache.commons.io.FileUtils;
 import org.apache.spark.SparkConf;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Standalone Spark cluster on the loopback interface of this machine: a master and workers, each in its own process.
@@ -28,32 +27,21 @@ import org.jspecify.annotations.Nullable;
 public final class StandaloneCluster implements AutoCloseable {
     private static final Path FOLDER = Path.of("target", "cluster");
     private static final String HOST = "127.0.0.1";
+    private static final int WORKERS = 2;
+    private static final String MEMORY = "768m";
     private static final Duration LONGEST_START = Duration.ofSeconds(60);
     private static final Pattern ALIVE = Pattern.compile("\"aliveworkers\"\\s*:\\s*(\\d+)");
 
-    private static @Nullable StandaloneCluster shared;
-
     private final Path folder;
     private final SparkHome home;
-    private final Sizes sizes;
     private final int port;
     private final int page;
     private final List<Process> workers = new ArrayList<>();
     private final Process master;
     private int started;
 
-    /**
-     * Size of a cluster.
-     *
-     * @param workers number of workers
-     * @param cores of each
-     * @param memory of each, in MiB, the heap of an executor
-     */
-    public record Sizes(int workers, int cores, int memory) {}
-
-    private StandaloneCluster(Path folder, Sizes sizes) throws IOException {
+    private StandaloneCluster(Path folder) throws IOException {
         this.folder = folder;
-        this.sizes = sizes;
         this.home = SparkHome.below(FOLDER);
         this.port = freePort();
         this.page = freePort();
@@ -63,32 +51,19 @@ public final class StandaloneCluster implements AutoCloseable {
                 List.of("--host", HOST, "--port", String.valueOf(port), "--webui-port", String.valueOf(page)));
     }
 
-    /** Returns the cluster of two workers with one core each that test classes share, with all its workers. */
-    public static synchronized StandaloneCluster shared() throws IOException, InterruptedException {
-        StandaloneCluster cluster = shared;
-        if (cluster == null) {
-            cluster = start("shared", new Sizes(2, 1, 768));
-            Runtime.getRuntime().addShutdownHook(new Thread(cluster::close));
-            shared = cluster;
-        }
-        LocalSpark.stop(); // a JVM has one Spark context at a time
-        cluster.replaceKilled();
-        return cluster;
-    }
-
-    /**
-     * Starts a cluster and waits until all its workers are ready.
-     *
-     * @param name of a folder for its files
-     */
-    public static StandaloneCluster start(String name, Sizes sizes) throws IOException, InterruptedException {
-        Path folder = FOLDER.resolve(name).toAbsolutePath();
-        removeAll(folder);
+    /** Starts two workers with one core each, and waits until they are ready. */
+    public static StandaloneCluster start() throws IOException, InterruptedException {
+        Path folder = FOLDER.resolve("shared").toAbsolutePath();
+        FileUtils.deleteDirectory(folder.toFile());
         Files.createDirectories(folder);
-        StandaloneCluster cluster = new StandaloneCluster(folder, sizes);
+        LocalSpark.stop(); // a JVM has one Spark context at a time
+        StandaloneCluster cluster = new StandaloneCluster(folder);
         try {
             cluster.await(0); // a worker without a master waits seconds before a retry
-            cluster.replaceKilled();
+            for (int i = 0; i < WORKERS; i++) {
+                cluster.workers.add(cluster.startWorker());
+            }
+            cluster.await(WORKERS);
             return cluster;
         } catch (IOException | InterruptedException | RuntimeException failed) {
             cluster.close();
@@ -98,16 +73,8 @@ public final class StandaloneCluster implements AutoCloseable {
 
     private Process startWorker() throws IOException {
         Path work = Files.createDirectories(folder.resolve("work"));
-        List<String> arguments = List.of(
-                "--host",
-                HOST,
-                "--cores",
-                String.valueOf(sizes.cores()),
-                "--memory",
-                sizes.memory() + "m",
-                "--work-dir",
-                work.toString(),
-                url());
+        List<String> arguments =
+                List.of("--host", HOST, "--cores", "1", "--memory", MEMORY, "--work-dir", work.toString(), url());
         started++;
         return start("worker-" + started, "org.apache.spark.deploy.worker.Worker", arguments);
     }
@@ -135,13 +102,13 @@ public final class StandaloneCluster implements AutoCloseable {
                 .set("spark.driver.host", HOST)
                 .set("spark.driver.bindAddress", HOST)
                 .set("spark.ui.enabled", "false")
-                .set("spark.executor.memory", sizes.memory() + "m")
-                .set("spark.executor.cores", String.valueOf(sizes.cores()))
+                .set("spark.executor.memory", MEMORY)
+                .set("spark.executor.cores", "1")
                 .set("spark.executor.extraClassPath", SparkHome.ownClassPath())
                 .set("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1")
                 .set("spark.executorEnv.OMP_WAIT_POLICY", "passive")
                 // waits for all executors, which Spark counts by spark.cores.max
-                .set("spark.cores.max", String.valueOf(sizes.workers() * sizes.cores()))
+                .set("spark.cores.max", String.valueOf(WORKERS))
                 .set("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     }
 
@@ -160,14 +127,6 @@ public final class StandaloneCluster implements AutoCloseable {
         worker.destroyForcibly();
         executors.forEach(ProcessHandle::destroyForcibly);
         worker.waitFor();
-    }
-
-    /** Replaces killed workers, and waits until the new ones are ready. */
-    public void replaceKilled() throws IOException, InterruptedException {
-        while (workers.size() < sizes.workers()) {
-            workers.add(startWorker());
-        }
-        await(sizes.workers());
     }
 
     private void await(int alive) throws IOException, InterruptedException {
@@ -211,16 +170,6 @@ public final class StandaloneCluster implements AutoCloseable {
                 process.waitFor(10, TimeUnit.SECONDS);
             } catch (InterruptedException _) {
                 Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private static void removeAll(Path folder) throws IOException {
-        if (Files.exists(folder)) {
-            try (Stream<Path> files = Files.walk(folder)) {
-                for (Path file : files.sorted((a, b) -> b.compareTo(a)).toList()) {
-                    Files.delete(file);
-                }
             }
         }
     }

@@ -5,145 +5,211 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.functions;
-import org.gramian.image.crop.CropPlan;
+import org.apache.spark.sql.types.StructType;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
-import org.gramian.model.ModelHeader;
-import org.gramian.run.config.ConfigFile;
+import org.gramian.run.InitialModel;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
-import org.gramian.train.event.TrainEvent;
-import org.gramian.train.loop.Cancellation;
+import org.gramian.tensor.Device;
+import org.gramian.train.feature.FeatureExtraction;
+import org.gramian.train.feature.FeatureExtractor;
+import org.gramian.train.feature.FrozenBackbone;
+import org.gramian.train.loop.TrainingContext;
+import org.gramian.train.loop.TrainingData;
+import org.gramian.train.loop.TwoStageTraining;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SparkTrainerTest {
-    private static final int IMAGES = 36;
-    private static final int VALIDATION_EVERY = 5;
-    private static final TrainingColumns COLUMNS = new TrainingColumns("path", "path", "label", "validation");
+    private static final LabelledImages.Columns COLUMNS =
+            new LabelledImages.Columns("path", "path", "label", "validation");
+    private static final int UNREADABLE = 7;
 
     @TempDir
     private static Path folder;
 
-    private static SparkSession spark;
-    private static List<Path> whole;
+    private static List<Path> images;
+    private static Dataset<Row> table;
 
     @BeforeAll
-    static void begin() throws IOException {
-        spark = LocalSpark.session();
-        whole = Stripes.write(folder.resolve("whole"), IMAGES);
+    static void write() throws IOException {
+        SparkSession spark = LocalSpark.session();
+        images = Stripes.write(folder.resolve("images"), 36);
+        Files.writeString(images.get(UNREADABLE), "no image");
+        List<Row> rows = new ArrayList<>();
+        for (int i = 0; i < images.size(); i++) {
+            rows.add(RowFactory.create(
+                    images.get(i).toString(), SmallModel.CLASSES.get(Stripes.label(i)), isValidation(i)));
+        }
+        table = spark.createDataFrame(rows, StructType.fromDDL("path STRING, label STRING, validation BOOLEAN"))
+                .repartition(3)
+                .cache();
     }
 
-    private static TrainingJob job(List<Path> files, Settings requested, String run) {
-        Dataset<Row> table = SmallDistributedTraining.table(spark, files, VALIDATION_EVERY);
-        return new TrainingJob(table, COLUMNS, requested, folder.resolve(run).toString(), true, "auto");
+    private static boolean isValidation(int image) {
+        return image % 5 == 4;
     }
 
-    @Test
-    void fittingScalingAndValidationEqualOneMachine() throws IOException {
-        Settings requested = Settings.NONE
+    private static Settings requested(String... pairs) {
+        Settings settings = Settings.NONE
                 .with("network.backbone", "filters")
                 .with("network.pooling", "pca:4/bilinear/triu")
-                .with("data.crops", CropPlan.parse(Boolean.getBoolean("gramian.full") ? "paper:48" : "center:48"))
-                .with("optimizer.batch", 8)
-                .with("stage1.epochs", 3);
-        SmallDistributedTraining.Losses losses = new SmallDistributedTraining.Losses();
-        List<TrainEvent.EpochDone> epochs = new ArrayList<>();
-        SparkTrainer trainer = SmallDistributedTraining.trainer(
-                event -> {
-                    losses.accept(event);
-                    if (event instanceof TrainEvent.EpochDone done) {
-                        epochs.add(done);
-                    }
-                },
-                Cancellation.onRequest());
-        TrainingOutcome trained = trainer.train(job(whole, requested, "fitted"));
-        RunConfig config = RunConfig.of(ConfigFile.read(folder.resolve("fitted").resolve("config.yaml")));
-
-        assertThat(config.recipe().stage1().perLength()).isTrue();
-        assertThat(losses.all())
-                .containsExactly(SmallDistributedTraining.onOneMachine(whole, VALIDATION_EVERY, config), within(1e-4));
-        assertThat(epochs)
-                .hasSize(3)
-                .allSatisfy(
-                        epoch -> assertThat(epoch.validationLoss()).isFinite().isNotEqualTo(epoch.loss()));
-        ModelHeader header = ModelFile.header(folder.resolve("fitted").resolve("model.safetensors"));
-        assertThat(header.card().classes()).isEqualTo(SmallModel.CLASSES);
-        assertThat(header.card().origin())
-                .hasEntrySatisfying(
-                        "images",
-                        counts ->
-                                assertThat(counts).matches(trained.training() + "\\D+" + trained.validation() + "\\D+"))
-                .doesNotContainKey("config.data.protocol");
-    }
-
-    @Test
-    void validationSplitIsStratifiedAndDependsOnSeedOnly() {
-        ImageCatalog.ValidationSplit split = new ImageCatalog.ValidationSplit(0.25, 3);
-        TrainingColumns columns = TrainingColumns.of("path", "label");
-        Dataset<Row> table = SmallDistributedTraining.table(spark, whole, 0);
-        ImageCatalog one = ImageCatalog.of(table, columns, split);
-        ImageCatalog same = ImageCatalog.of(table.repartition(5), columns, split);
-        ImageCatalog other = ImageCatalog.of(table, columns, new ImageCatalog.ValidationSplit(0.25, 4));
-
-        assertThat(one.all() - one.training()).isEqualTo(9);
-        assertThat(one.numbered().where("validation").groupBy("label").count().collectAsList())
-                .hasSize(3)
-                .allSatisfy(row -> assertThat(row.getLong(1)).isEqualTo(3));
-        assertThat(same.fingerprint()).isEqualTo(one.fingerprint()).isNotEqualTo(other.fingerprint());
-        List<Row> numbers = one.images(one.numbered())
-                .orderBy("number")
-                .select("number", "validation", "name", "image")
-                .collectAsList();
-        for (int i = 0; i < numbers.size(); i++) {
-            assertThat(numbers.get(i).getLong(0)).isEqualTo(i);
-            assertThat(numbers.get(i).getBoolean(1)).isEqualTo(i >= one.training());
-            assertThat(numbers.get(i).getString(3)).isEqualTo(numbers.get(i).getString(2));
+                .with("optimizer.batch", "8")
+                .with("data.crops", "paper:48");
+        for (int i = 0; i < pairs.length; i += 2) {
+            settings = settings.with(pairs[i], pairs[i + 1]);
         }
-        assertThat(new HashSet<>(numbers)).hasSize(IMAGES);
+        return settings;
+    }
+
+    /** Trains on one machine and returns the parameters of the head. */
+    private static double[] onOneMachine(Settings settings) throws IOException {
+        RunConfig config = RunConfig.of(settings);
+        List<Sample> training = new ArrayList<>();
+        List<Sample> validation = new ArrayList<>();
+        for (int i = 0; i < images.size(); i++) {
+            if (i != UNREADABLE) {
+                (isValidation(i) ? validation : training)
+                        .add(new Sample(images.get(i).toString(), Stripes.label(i), images.get(i)));
+            }
+        }
+        try (FrozenBackbone network =
+                        InitialModel.network(config.network(), WeightStore.ofProcess(), Device.CPU, _ -> {});
+                Model model = InitialModel.model(
+                        config.network().head(SmallModel.CLASSES.size(), training.size()),
+                        config.recipe().seed(),
+                        network)) {
+            FeatureExtractor extractor = new FeatureExtractor(
+                    network, FeatureExtractor.DEFAULT_BATCH, config.options().featureType());
+            TrainingData data = new TrainingData(
+                    new TrainingData.Parts(training, validation, List.of()),
+                    config.options().crops().training(config.recipe().seed()),
+                    config.options().testPlan().testing(),
+                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty()));
+            new TwoStageTraining(model, config.recipe(), data, TrainingContext.of(Device.CPU)).run((_, _) -> {});
+            return head(model);
+        }
+    }
+
+    private static double[] head(Model model) {
+        return model.headParameters().all().stream()
+                .flatMapToDouble(parameter -> Arrays.stream(parameter.value().toDoubles()))
+                .toArray();
     }
 
     @Test
-    void invalidInputIsRejectedBeforeAnyComputation() {
-        Settings requested = SmallDistributedTraining.requested("center:48", 1);
-        Dataset<Row> table = SmallDistributedTraining.table(spark, whole, 0);
-        assertRefused(table.union(table), requested, "72", "'path'", "36");
-        assertRefused(table.drop("label"), requested, "'label'", "path, validation");
-        assertRefused(table.where("label = 'glass'"), requested, "2 classes", "1");
-        assertRefused(
-                table.withColumn("label", functions.expr("IF(label = 'glass', NULL, label)")),
-                requested,
-                "'label'",
-                "12");
-        assertRefused(table.withColumn("label", functions.expr("IF(label = 'glass', 3, 0)")), requested, "'1'");
-        assertRefused(table.withColumn("validation", functions.expr("label = 'glass'")), requested, "'glass'", "12");
-        assertRefused(table.withColumn("label", functions.lit(0.5)), requested, "0", "100000");
-        assertRefused(table, requested.with("network.logit-norm", true), "batch");
-        assertRefused(table, requested.with("stage2.epochs", 2), "epoch");
+    void headTrainedOnCollectedFeaturesEqualsOneMachine() throws IOException {
+        Path file = folder.resolve("trained.safetensors");
+
+        SparkTrainer.Outcome trained =
+                SparkTrainer.create().train(table, COLUMNS, requested("stage1.epochs", "3"), file);
+
+        assertThat(List.of(trained.training(), trained.validation(), trained.unreadable()))
+                .containsExactly(28L, 7L, 1L);
+        ModelFile.Stored stored = ModelFile.read(file, Device.CPU);
+        try (Model model = stored.model()) {
+            assertThat(head(model)).containsExactly(onOneMachine(trained.settings()), within(1e-5));
+        }
+        ModelCard card = stored.card();
+        assertThat(card.classes()).isEqualTo(SmallModel.CLASSES);
+        assertThat(card.metrics()).containsKey("validation-accuracy");
+        assertThat(card.origin()).containsKeys("images", "seed").doesNotContainKey("config.data.protocol");
     }
 
-    private static void assertRefused(Dataset<Row> table, Settings requested, String... facts) {
-        TrainingJob job = new TrainingJob(
-                table,
-                COLUMNS,
-                requested,
-                folder.resolve("refused").toString(),
-                false, // a rejected job leaves no run
-                "auto");
+    @ParameterizedTest
+    @ValueSource(strings = {"lda", "mean"})
+    void classifierOfSummedStatisticsEqualsOneMachineUpToScale(String classifier) throws IOException {
+        Settings requested = requested("network.classifier", classifier).with("network.pooling", "covariance/triu");
+        Path file = folder.resolve(classifier + ".safetensors");
+
+        SparkTrainer.Outcome trained = SparkTrainer.create().train(table, COLUMNS, requested, file);
+
+        assertThat(List.of(trained.training(), trained.unreadable())).containsExactly(28L, 1L);
+        try (Model model = ModelFile.read(file, Device.CPU).model()) {
+            // one machine divides weights by the temperature of a cross-validation
+            assertThat(normalized(head(model)))
+                    .containsExactly(normalized(onOneMachine(trained.settings())), within(1e-4));
+        }
+        Path again = folder.resolve("again.safetensors");
+        SparkTrainer.create().train(table, COLUMNS, requested, again);
+        assertThat(again).hasSameBinaryContentAs(file);
+    }
+
+    private static double[] normalized(double[] values) {
+        double length = Math.sqrt(Arrays.stream(values).map(x -> x * x).sum());
+        return Arrays.stream(values).map(x -> x / length).toArray();
+    }
+
+    @Test
+    void featuresBeyondTheHeapAreRefusedWithAdvice() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> SparkTrainer.create().train(job))
+                .isThrownBy(() -> SparkTrainer.requireRoom(100_000, 650_000, 1L << 30))
+                .withMessageContainingAll("100,000", "60.5 GiB", "1.0 GiB", "lda", "--driver-memory");
+        SparkTrainer.requireRoom(1_000, 650_000, 1L << 30);
+    }
+
+    @Test
+    void validationSplitDependsOnNamesAndSeedOnly() {
+        LabelledImages all = LabelledImages.of(table, new LabelledImages.Columns("path", "path", "label", ""));
+        LabelledImages reordered =
+                new LabelledImages(all.rows().repartition(5).where("label < 2"), all.classes(), all.count());
+
+        List<Row> some = validation(reordered.split(0.5, 3));
+        assertThat(some).isNotEmpty().hasSizeLessThan(24);
+        assertThat(validation(all.split(0.5, 3))).containsAll(some);
+        assertThat(validation(all.split(0.5, 4))).isNotEqualTo(validation(all.split(0.5, 3)));
+        assertThat(validation(all.split(0, 3))).isEmpty();
+    }
+
+    private static List<Row> validation(LabelledImages split) {
+        return split.part(true).select("name").orderBy("name").collectAsList();
+    }
+
+    @Test
+    void invalidTableOrSettingIsRejected() {
+        Settings softmax = requested("stage1.epochs", "1");
+        assertRejected(table.union(table), softmax, "twice");
+        assertRejected(table.drop("label"), softmax, "'label'", "path, validation");
+        assertRejected(table.where("label = 'glass'"), softmax, "2 classes", "1");
+        assertRejected(label("IF(label = 'glass', NULL, label)"), softmax, "'label'", "null");
+        assertRejected(label("IF(label = 'glass', 3, 0)"), softmax, "'1'");
+        assertRejected(label("0.5"), softmax, "whole numbers", "1 others");
+        assertRejected(label("IF(path LIKE '%00007%', 'broken', label)"), softmax, "'broken'", "00007");
+        assertRejected(table.withColumn("validation", functions.expr("label = 'glass'")), softmax, "'glass'", "12");
+        assertRejected(table, requested("stage2.epochs", "2"), "stage2.epochs", "2");
+    }
+
+    private static Dataset<Row> label(String expression) {
+        return table.withColumn("label", functions.expr(expression));
+    }
+
+    private static void assertRejected(Dataset<Row> rows, Settings requested, String... facts) {
+        Path file = folder.resolve("never.safetensors");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> SparkTrainer.create().train(rows, COLUMNS, requested, file))
                 .withMessageContainingAll(facts);
-        assertThat(folder.resolve("refused")).isEmptyDirectory();
+        assertThat(file).doesNotExist();
     }
 }

@@ -2,52 +2,85 @@ package org.gramian.spark.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.concurrent.Callable;
 import org.apache.spark.SparkConf;
 import org.apache.spark.sql.SparkSession;
-import picocli.CommandLine.Command;
+import org.gramian.spark.executor.TaskResources;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Spark application of a command: its session, standard output for results, and standard error for messages. */
-@Command // a mixin without options needs it
-final class SparkApplication {
+/** A command: options of input and output, the session, standard output for results, and standard error for messages. */
+abstract class SparkCommand implements Callable<Integer> {
     /**
      * Default Java options of executors: compiles code after five times as many calls as usual. An executor loads some 16,000
      * classes, most of which run a few times, and compiles them on the cores of its first task.
      */
     private static final String EXECUTOR_OPTIONS = "-XX:CompileThresholdScaling=5";
 
-    @Spec(Spec.Target.MIXEE)
+    @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec command;
 
-    /** Work that needs a session. */
-    interface SessionWork {
-        int run(SparkSession session) throws IOException, InterruptedException;
+    @Mixin
+    final InputOptions input = new InputOptions();
+
+    @Mixin
+    final OutputOptions output = new OutputOptions();
+
+    /** Option for the device of the executors. */
+    static final class DeviceOption {
+        @Option(
+                names = "--device",
+                paramLabel = "DEVICE",
+                defaultValue = "auto",
+                description = "cpu, cuda, cuda:<number>, or auto: the GPU that Spark assigned to the task, or the CPU"
+                        + " without one (default: ${DEFAULT-VALUE})")
+        @SuppressWarnings("NullAway.Init") // set by picocli
+        private String device;
+
+        /** Returns the name, which each executor resolves; throws if it is invalid. */
+        String name() {
+            TaskResources.requireDeviceName("--device", device);
+            return device;
+        }
     }
 
-    PrintWriter out() {
-        return command.commandLine().getOut();
-    }
+    /** Throws if options are invalid, before Spark starts. */
+    abstract void check();
 
-    /** Prints a message with the name of the command to standard error. */
-    synchronized void log(String message) {
-        PrintWriter err = command.commandLine().getErr();
-        err.println(command.qualifiedName() + ": " + message);
-        err.flush();
-    }
+    /** Runs the command and returns its exit code. */
+    abstract int run(SparkSession session) throws IOException, InterruptedException;
 
     /**
-     * Runs work in the session of this JVM, which is created if there is none.
+     * Runs the command in the session of this JVM, which is created if there is none.
      *
      * @return its exit code, but 0 for {@link SparkMain#DATA} on a cluster, which would take it for a failure and start again
      */
-    int run(SessionWork work) throws IOException, InterruptedException {
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        input.check();
+        check();
         SparkSession session = SparkSession.builder()
                 .config(settings(new SparkConf(), command.qualifiedName()))
                 .getOrCreate();
-        int code = work.run(session);
+        int code = run(session);
         return code == SparkMain.DATA && isRemote(session.sparkContext().conf()) ? SparkMain.DONE : code;
+    }
+
+    /** Prints results. */
+    final void print(String text) {
+        PrintWriter out = command.commandLine().getOut();
+        out.print(text);
+        out.flush();
+    }
+
+    /** Prints a message with the name of the command to standard error. */
+    final synchronized void log(String message) {
+        PrintWriter err = command.commandLine().getErr();
+        err.println(command.qualifiedName() + ": " + message);
+        err.flush();
     }
 
     /** Returns the given configuration with defaults for unset keys. */

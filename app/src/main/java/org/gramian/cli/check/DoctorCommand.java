@@ -106,20 +106,20 @@ public final class DoctorCommand implements Callable<Integer> {
             GoldenCheck.require(golden);
         }
         Device device = torch.prepare();
-        DoctorReport examination = new DoctorReport(device);
-        examination.machine();
-        examination.libtorch();
+        DoctorReport report = new DoctorReport(device);
+        report.machine();
+        report.libtorch();
         console.say("checking the gradient of every layer ...");
-        examination.gradients();
-        examination.rules();
+        report.gradients();
+        report.rules();
         if (golden != null) {
             console.say("comparing with " + golden + " ...");
-            examination.golden(golden);
+            report.golden(golden);
         }
         console.say("timing ...");
-        examination.timing();
-        print(examination);
-        return examination.healthy() ? ExitCode.DONE : ExitCode.FAILED;
+        report.timing();
+        print(report);
+        return report.healthy() ? ExitCode.DONE : ExitCode.FAILED;
     }
 
     /** Compares the gradients of a pooling with central differences. */
@@ -160,51 +160,27 @@ public final class DoctorCommand implements Callable<Integer> {
                 comparison.tolerance());
     }
 
-    private void print(DoctorReport examination) {
+    private void print(DoctorReport report) {
         PrintWriter out = console.out();
         if (json) {
-            out.println(JsonText.indented(examination.details()));
+            report.details.put("healthy", report.healthy());
+            report.details.put("problems", report.problems);
+            out.println(JsonText.indented(report.details));
             return;
         }
-        examination.lines().forEach((topic, sentences) -> printTopic(out, topic, sentences));
-        out.println(
-                examination.healthy()
-                        ? "all checks passed"
-                        : "CHECKS FAILED: " + String.join("; ", examination.problems()));
+        report.lines.forEach(out::println);
+        out.println(report.healthy() ? "all checks passed" : "CHECKS FAILED: " + String.join("; ", report.problems));
     }
 
-    private static void printTopic(PrintWriter out, String topic, List<String> sentences) {
-        String label = topic;
-        for (String sentence : sentences) {
-            out.printf("%-10s %s%n", label, sentence);
-            label = "";
-        }
-    }
-
-    /** Findings by topic: sentences for the terminal, details as JSON, and problems. */
+    /** Results: lines for the terminal, details for JSON, and problems. */
     private static final class DoctorReport {
         private final Device device;
-        private final Map<String, List<String>> lines = new LinkedHashMap<>();
+        private final List<String> lines = new ArrayList<>();
         private final Map<String, Object> details = new LinkedHashMap<>();
         private final List<String> problems = new ArrayList<>();
 
         DoctorReport(Device device) {
             this.device = device;
-        }
-
-        Map<String, List<String>> lines() {
-            return lines;
-        }
-
-        /** Everything found, as maps, lists, texts and numbers. */
-        Map<String, Object> details() {
-            details.put("healthy", healthy());
-            details.put("problems", problems);
-            return details;
-        }
-
-        List<String> problems() {
-            return problems;
         }
 
         boolean healthy() {
@@ -242,7 +218,7 @@ public final class DoctorCommand implements Callable<Integer> {
             String checksums = !folder.hasChecksums() ? "unknown" : damages.isEmpty() ? "intact" : "DAMAGED";
             String version = folder.version() == null ? libtorch.version() : folder.version();
             say("libtorch", version + ", " + folder.origin());
-            say("libtorch", "in " + folder.folder() + ", checksums " + checksums);
+            say("", "in " + folder.folder() + ", checksums " + checksums);
             say("device", device + "; CUDA devices: " + libtorch.cudaDevices());
             say("threads", Integer.toString(libtorch.threads()));
             Map<String, Object> found = new LinkedHashMap<>();
@@ -257,25 +233,25 @@ public final class DoctorCommand implements Callable<Integer> {
         }
 
         void gradients() {
-            judge("gradients", "functions against central differences", LayerCheck.run(device, 10));
+            report("gradients", "functions against central differences", LayerCheck.run(device, 10));
         }
 
         void rules() {
-            judge("rules", "tensors of fused layers against plain ones", RuleCheck.run(device));
+            report("rules", "tensors of fused layers against plain ones", RuleCheck.run(device));
         }
 
         void golden(Path folder) throws IOException {
             for (DType type : List.of(DType.F64, DType.F32)) {
-                GoldenCheck.Report report = new GoldenCheck(type, device).compare(folder);
-                judge("golden " + type.name().toLowerCase(Locale.ROOT), "reference tensors", report.outcomes());
-                details.put("goldenWithoutLayer", report.others());
-                if (type == DType.F32 && !report.others().isEmpty()) {
-                    say("", "no layer for " + String.join(", ", report.others()));
+                GoldenCheck.Report found = new GoldenCheck(type, device).compare(folder);
+                report("golden " + type.name().toLowerCase(Locale.ROOT), "reference tensors", found.outcomes());
+                details.put("goldenWithoutLayer", found.others());
+                if (type == DType.F32 && !found.others().isEmpty()) {
+                    say("", "no layer for " + String.join(", ", found.others()));
                 }
             }
         }
 
-        private void judge(String topic, String what, List<CheckResult> outcomes) {
+        private void report(String topic, String what, List<CheckResult> outcomes) {
             details.put(topic, outcomes);
             if (outcomes.isEmpty()) {
                 problems.add(topic + ": nothing to compare");
@@ -315,7 +291,7 @@ public final class DoctorCommand implements Callable<Integer> {
         }
 
         private void say(String topic, String sentence) {
-            lines.computeIfAbsent(topic, key -> new ArrayList<>()).add(sentence);
+            lines.add("%-10s %s".formatted(topic, sentence));
         }
     }
 

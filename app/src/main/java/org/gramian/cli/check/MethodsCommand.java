@@ -3,12 +3,17 @@ package org.gramian.cli.check;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.regex.Matcher;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.Backbone;
@@ -30,6 +35,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** {@code gramian methods}: the methods that have a name, or all about one. */
 @Command(
@@ -42,21 +49,8 @@ import picocli.CommandLine.Parameters;
             "Use one by its name: 'gramian train DIR --pooling NAME'."
         })
 public final class MethodsCommand implements Callable<Integer> {
-    private static final List<String> COLUMNS = List.of(
-            "name",
-            "title",
-            "family",
-            "pooling",
-            "backbone",
-            "layer",
-            "images",
-            "settled",
-            "classifier",
-            "descriptor",
-            "parameters",
-            "unfit",
-            "formula",
-            "reference");
+    /** Word of a pooling's text: not an argument after a colon, a comma or an equals sign. */
+    private static final Pattern WORD = Pattern.compile("(?<![a-z0-9.=:,-])[a-z][a-z0-9-]*");
 
     @Mixin
     private final Console console = new Console();
@@ -108,11 +102,10 @@ public final class MethodsCommand implements Callable<Integer> {
         PrintWriter out = console.out();
         switch (format) {
             case TABLE -> {
-                MethodsText text = new MethodsText(out, backbone, images);
                 if (name == null) {
-                    text.printAll(rows);
+                    printAll(rows, backbone);
                 } else {
-                    text.printOne(rows.getFirst());
+                    printOne(rows.getFirst(), backbone);
                 }
             }
             case JSON -> out.println(JsonText.indented(name == null ? rows : rows.getFirst()));
@@ -130,156 +123,126 @@ public final class MethodsCommand implements Callable<Integer> {
     }
 
     private static TextTable cells(List<MethodRow> rows) {
-        return new TextTable(
-                COLUMNS,
-                rows.stream()
-                        .map(row -> List.of(
-                                row.name(),
-                                row.title(),
-                                row.family(),
-                                row.pooling(),
-                                row.backbone(),
-                                row.layer(),
-                                Integer.toString(row.images()),
-                                row.settled() == null ? "" : row.settled(),
-                                row.classifier(),
-                                row.descriptor() == null ? "" : row.descriptor().toString(),
-                                row.trained() == null || row.fitted() == null
-                                        ? ""
-                                        : Long.toString(row.trained() + row.fitted()),
-                                row.unfit() == null ? "" : row.unfit(),
-                                row.formula(),
-                                row.reference()))
-                        .toList());
+        List<String> columns = Arrays.stream(MethodRow.class.getRecordComponents())
+                .map(RecordComponent::getName)
+                .toList();
+        List<List<String>> cells = new ArrayList<>();
+        for (MethodRow row : rows) {
+            JsonNode tree = JsonMapper.shared().valueToTree(row);
+            cells.add(columns.stream()
+                    .map(column -> tree.path(column).asString(""))
+                    .toList());
+        }
+        return new TextTable(columns, cells);
     }
 
-    /**
-     * Methods as text for people.
-     *
-     * @param out where it goes
-     * @param backbone what the methods stand on
-     * @param images how many there are to train on
-     */
-    private record MethodsText(PrintWriter out, Backbone backbone, int images) {
-        /** A word of a text: not what follows its colon, a comma or an equals sign. */
-        private static final Pattern WORD = Pattern.compile("(?<![a-z0-9.=:,-])[a-z][a-z0-9-]*");
+    private String context(Backbone backbone) {
+        int side = backbone.about().size();
+        Shape features = backbone.features(side, side);
+        return "on %s at %s (%d channels, %d×%d positions of images of %d×%d), %d training image%s"
+                .formatted(
+                        backbone.name(),
+                        backbone.layer(),
+                        features.at(0),
+                        features.at(1),
+                        features.at(2),
+                        side,
+                        side,
+                        images,
+                        images == 1 ? "" : "s");
+    }
 
-        private String context() {
-            int side = backbone.about().size();
-            Shape features = backbone.features(side, side);
-            return "on " + backbone.name() + " at " + backbone.layer() + " (" + features.at(0) + " channels, "
-                    + features.at(1)
-                    + "×" + features.at(2) + " positions of images of " + side + "×" + side + "), "
-                    + images + (images == 1 ? " training image" : " training images");
-        }
-
-        /** One line each, family by family. */
-        void printAll(List<MethodRow> rows) {
-            List<List<String>> cells = new ArrayList<>();
-            for (MethodRow row : rows) {
-                cells.add(List.of(
-                        row.name(),
-                        row.title(),
-                        row.descriptorText(),
-                        row.parametersText(),
-                        row.classifier(),
-                        row.unfit() == null ? row.pooling() : row.pooling() + "  does not fit"));
+    /** Prints one line for each method, by family. */
+    private void printAll(List<MethodRow> rows, Backbone backbone) {
+        PrintWriter out = console.out();
+        List<String> header = List.of("name", "title", "descriptor", "parameters", "classifier", "pooling");
+        List<List<String>> cells = rows.stream()
+                .map(row -> List.of(
+                        row.name,
+                        row.title,
+                        number(row.descriptor),
+                        row.trained == null || row.fitted == null ? "-" : number(row.trained + row.fitted),
+                        row.classifier,
+                        row.incompatibility == null ? row.pooling : row.pooling + "  does not fit"))
+                .toList();
+        List<String> lines = new TextTable(header, cells).lines();
+        out.println(lines.getFirst());
+        for (Method.Family family : Method.Family.values()) {
+            if (rows.stream().anyMatch(row -> row.family.equals(family.text()))) {
+                out.printf("%n%s%n", family.text());
             }
-            List<String> lines = new TextTable(
-                            List.of("name", "title", "descriptor", "parameters", "classifier", "pooling"), cells)
-                    .lines();
-            out.println(lines.getFirst());
-            for (Method.Family family : Method.Family.values()) {
-                if (rows.stream().anyMatch(row -> row.family().equals(family.text()))) {
-                    out.printf("%n%s%n", family.text());
-                }
-                for (int i = 0; i < rows.size(); i++) {
-                    if (rows.get(i).family().equals(family.text())) {
-                        out.println(lines.get(i + 1));
-                    }
-                }
-            }
-            printUnfit(rows);
-            out.printf(
-                    "%nSizes %s;%nchange them with --backbone and --layer. Parameters are those of the pooling,",
-                    context());
-            out.printf(" without backbone and classifier.%n'gramian methods NAME' shows one in full.%n");
-        }
-
-        /** Why some do not fit, below the table: a reason is longer than its lines. */
-        private void printUnfit(List<MethodRow> rows) {
-            List<MethodRow> unfit =
-                    rows.stream().filter(row -> row.unfit() != null).toList();
-            if (!unfit.isEmpty()) {
-                out.printf("%ndoes not fit%n");
-                unfit.forEach(row -> out.printf("%s: %s%n", row.name(), row.unfit()));
-            }
-        }
-
-        /** All about one, with what its words mean. */
-        void printOne(MethodRow row) {
-            String line = "%-12s %s%n";
-            out.printf(line, row.name(), row.title());
-            out.printf(line, "family", row.family());
-            out.printf(line, "formula", row.formula());
-            out.printf(line, "reference", row.reference());
-            out.printf(line, "pooling", row.pooling());
-            out.printf(line, "classifier", row.classifier());
-            out.println();
-            if (row.unfit() == null) {
-                if (!row.pooling().equals(row.settled())) {
-                    out.printf(line, "resolved", row.settled());
-                }
-                out.printf(line, "descriptor", row.descriptorText() + " values");
-                out.printf(
-                        line,
-                        "parameters",
-                        MethodRow.number(row.trained()) + " trained, " + MethodRow.number(row.fitted())
-                                + " fitted to data");
-            } else {
-                out.printf(line, "does not fit", row.unfit());
-            }
-            out.printf(line, "", context());
-            out.println();
-            for (PoolingStage.Syntax word : words(row.pooling())) {
-                out.printf(line, word.name(), word.meaning());
-                if (!word.form().equals(word.name())) {
-                    out.printf(line, "", "  syntax: " + word.form());
+            for (int i = 0; i < rows.size(); i++) {
+                if (rows.get(i).family.equals(family.text())) {
+                    out.println(lines.get(i + 1));
                 }
             }
         }
+        if (rows.stream().anyMatch(row -> row.incompatibility != null)) {
+            out.printf("%ndoes not fit%n");
+        }
+        rows.stream()
+                .filter(row -> row.incompatibility != null)
+                .forEach(row -> out.printf("%s: %s%n", row.name, row.incompatibility));
+        out.printf(
+                "%nSizes %s;%nchange them with --backbone and --layer. Parameters are those of the pooling, without backbone and"
+                        + " classifier.%n'gramian methods NAME' shows one in full.%n",
+                context(backbone));
+    }
 
-        /** The words of a pooling's text, each once, in their order. */
-        private static List<PoolingStage.Syntax> words(String text) {
-            List<PoolingStage.Syntax> found = new ArrayList<>();
-            Matcher matcher = WORD.matcher(text);
-            while (matcher.find()) {
-                PoolingStage.all().stream()
-                        .filter(word -> word.name().equals(matcher.group()) && !found.contains(word))
-                        .forEach(found::add);
+    /** Prints one method with the meaning of its stages. */
+    private void printOne(MethodRow row, Backbone backbone) {
+        line(row.name, row.title);
+        line("family", row.family);
+        line("formula", row.formula);
+        line("reference", row.reference);
+        line("pooling", row.pooling);
+        line("classifier", row.classifier);
+        line("", "");
+        if (row.incompatibility == null) {
+            if (!row.pooling.equals(row.resolved)) {
+                line("resolved", String.valueOf(row.resolved));
             }
-            return found;
+            line("descriptor", number(row.descriptor) + " values");
+            line("parameters", number(row.trained) + " trained, " + number(row.fitted) + " fitted to data");
+        } else {
+            line("does not fit", row.incompatibility);
+        }
+        line("", context(backbone));
+        line("", "");
+        Set<String> words = WORD.matcher(row.pooling)
+                .results()
+                .map(MatchResult::group)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+        for (String word : words) {
+            PoolingStage.all().stream()
+                    .filter(stage -> stage.name().equals(word))
+                    .forEach(stage -> {
+                        line(stage.name(), stage.meaning());
+                        if (!stage.form().equals(stage.name())) {
+                            line("", "  syntax: " + stage.form());
+                        }
+                    });
         }
     }
 
+    private void line(String label, String text) {
+        console.out().println("%-12s %s".formatted(label, text).stripTrailing());
+    }
+
+    private static String number(@Nullable Long count) {
+        return count == null ? "-" : String.format(Locale.ROOT, "%,d", count);
+    }
+
     /**
-     * What is shown of a method on a backbone, in print and as JSON.
+     * Method on a backbone, with its sizes.
      *
-     * @param name what users type
-     * @param title what it is called in tables
-     * @param family what it belongs to
-     * @param pooling its text
-     * @param backbone the network that it stands on
-     * @param layer where that is cut
-     * @param images how many there are to train on
-     * @param settled the text with all decided that it leaves open
-     * @param classifier what reads the descriptor
-     * @param descriptor numbers in it
-     * @param trained numbers of the pooling that training moves
-     * @param fitted numbers of the pooling that are fitted once
-     * @param unfit why it cannot stand on the backbone, where it cannot; the settled text and the numbers are then absent
-     * @param formula what it computes
-     * @param reference where it is published
+     * @param pooling as the method states it
+     * @param images number of training images
+     * @param resolved pooling with all defaults; absent, as the sizes, if it does not fit the backbone
+     * @param descriptor size of a descriptor
+     * @param trained number of trained parameters of the pooling
+     * @param fitted number of parameters that are fitted to data
+     * @param incompatibility why it does not fit the backbone
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     private record MethodRow(
@@ -290,26 +253,44 @@ public final class MethodsCommand implements Callable<Integer> {
             String backbone,
             String layer,
             int images,
-            @Nullable String settled,
+            @Nullable String resolved,
             String classifier,
             @Nullable Long descriptor,
             @Nullable Long trained,
             @Nullable Long fitted,
-            @Nullable String unfit,
+            @Nullable String incompatibility,
             String formula,
             String reference) {
-
-        /** What a method is like on a backbone. */
-        private record Size(String settled, long descriptor, long trained, long fitted) {}
-
         static MethodRow of(Method method, Backbone backbone, int images) {
-            Size size = null;
-            String reason = null;
+            Pooling pooling;
+            List<ParameterSpec> parameters;
             try {
-                size = size(Pooling.parse(method.pooling()), backbone, images);
+                pooling = Pooling.parse(method.pooling()).resolve(backbone, images);
+                requirePositions(pooling.aggregation(), backbone);
+                parameters = pooling.parameters(backbone.channels());
             } catch (IllegalArgumentException unfit) {
-                reason = unfit.getMessage();
+                return of(method, backbone, images, null, null, null, null, unfit.getMessage());
             }
+            return of(
+                    method,
+                    backbone,
+                    images,
+                    pooling.text(),
+                    pooling.descriptorSize(backbone.channels()),
+                    count(parameters, false),
+                    count(parameters, true),
+                    null);
+        }
+
+        private static MethodRow of(
+                Method method,
+                Backbone backbone,
+                int images,
+                @Nullable String resolved,
+                @Nullable Long descriptor,
+                @Nullable Long trained,
+                @Nullable Long fitted,
+                @Nullable String incompatibility) {
             return new MethodRow(
                     method.name(),
                     method.title(),
@@ -318,33 +299,29 @@ public final class MethodsCommand implements Callable<Integer> {
                     backbone.name(),
                     backbone.layer(),
                     images,
-                    size == null ? null : size.settled(),
+                    resolved,
                     method.classifier(),
-                    size == null ? null : size.descriptor(),
-                    size == null ? null : size.trained(),
-                    size == null ? null : size.fitted(),
-                    reason,
+                    descriptor,
+                    trained,
+                    fitted,
+                    incompatibility,
                     method.formula(),
                     method.reference());
-        }
-
-        private static Size size(Pooling open, Backbone backbone, int images) {
-            Pooling pooling = open.resolve(backbone, images);
-            requirePositions(pooling.aggregation(), backbone);
-            long channels = backbone.channels();
-            long descriptor = pooling.descriptorSize(channels);
-            List<ParameterSpec> parameters = pooling.parameters(channels);
-            return new Size(pooling.text(), descriptor, count(parameters, false), count(parameters, true));
         }
 
         private static void requirePositions(Aggregation aggregation, Backbone backbone) {
             int side = backbone.about().size();
             Shape features = backbone.features(side, side);
             if (Math.min(features.at(1), features.at(2)) < aggregation.leastSide()) {
-                throw new IllegalArgumentException(aggregation.text() + " needs maps of at least "
-                        + aggregation.leastSide() + "×" + aggregation.leastSide() + " positions; " + backbone
-                        + " gives "
-                        + features.at(1) + "×" + features.at(2) + " of images of " + side + "×" + side);
+                throw new IllegalArgumentException(
+                        "%1$s needs maps of at least %2$d×%2$d positions; %3$s gives %4$d×%5$d of images of %6$d×%6$d"
+                                .formatted(
+                                        aggregation.text(),
+                                        aggregation.leastSide(),
+                                        backbone,
+                                        features.at(1),
+                                        features.at(2),
+                                        side));
             }
         }
 
@@ -353,20 +330,6 @@ public final class MethodsCommand implements Callable<Integer> {
                     .filter(spec -> fitted == (spec.role() == Role.FITTED))
                     .mapToLong(spec -> spec.shape().elements())
                     .sum();
-        }
-
-        /** The descriptor's size as a cell. */
-        String descriptorText() {
-            return number(descriptor);
-        }
-
-        /** All numbers of the pooling as a cell. */
-        String parametersText() {
-            return trained == null || fitted == null ? "-" : number(trained + fitted);
-        }
-
-        static String number(@Nullable Long count) {
-            return count == null ? "-" : String.format(Locale.ROOT, "%,d", count);
         }
     }
 }

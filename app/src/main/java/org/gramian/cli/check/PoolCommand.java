@@ -13,6 +13,8 @@ import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.ParameterSet;
@@ -21,7 +23,6 @@ import org.gramian.autodiff.Var;
 import org.gramian.basis.AtomicFile;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
 import org.gramian.pooling.Methods;
@@ -43,7 +44,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian pool}: descriptors, and gradients, of features that people bring themselves. */
+/** {@code gramian pool}: descriptors, and gradients, of given features. */
 @Command(
         name = "pool",
         mixinStandardHelpOptions = true,
@@ -54,20 +55,8 @@ import picocli.CommandLine.Parameters;
             "and with --upstream also 'grad.features', 'grad.conv.weight', 'grad.spd0.weight', ..."
         })
 public final class PoolCommand implements Callable<Integer> {
-    /** The element types to compute in. */
-    enum Precision {
-        F64(DType.F64),
-        F32(DType.F32);
-
-        private final DType type;
-
-        Precision(DType type) {
-            this.type = type;
-        }
-    }
-
-    /** Images whose channels are looked at for dead and equal ones. */
-    private static final long LOOKED_AT = 32;
+    /** Images whose channels are checked for dead and duplicate ones. */
+    private static final long CHECKED_IMAGES = 32;
 
     /** Characters of a stage's form that fit on a line of the help. */
     private static final int LONGEST_FORM = 72;
@@ -105,7 +94,7 @@ public final class PoolCommand implements Callable<Integer> {
             defaultValue = "f32",
             description = "precision: f32 or f64 (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Precision precision;
+    private DType precision;
 
     @Option(
             names = "--seed",
@@ -132,27 +121,26 @@ public final class PoolCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Pooling open = Pooling.parse(pooling);
-        PooledFile target = new PooledFile(out, upstream != null);
-        target.requireWritable();
-        target.requireNoneOf(features, params, upstream);
+        requireOutput();
         if (batch < 1) {
             throw new IllegalArgumentException("--batch: expected at least 1, found " + batch);
+        }
+        if (precision != DType.F32 && precision != DType.F64) {
+            throw new IllegalArgumentException("--dtype: expected f32 or f64, found " + precision);
         }
         Device device = torch.prepare();
         try (Arena arena = Arena.ofShared();
                 Scope _ = Scope.open()) {
-            Tensor maps = TensorInput.read(features, "features", precision.type, arena);
+            Tensor maps = TensorInput.read(features, "features", precision, arena);
             requireMaps(maps);
             long channels = maps.size(1);
             Pooling parsed = open.resolve(channels, PoolParameters.images(maps));
             warn(parsed, maps);
-            try (ParameterSet parameters =
-                    parsed.initialize(channels, new SplittableRandom(seed), precision.type, device)) {
+            try (ParameterSet parameters = parsed.initialize(channels, new SplittableRandom(seed), precision, device)) {
                 new PoolParameters(parsed, parameters, console::say).fill(params, maps, arena);
-                Tensor gradient =
-                        upstream == null ? null : TensorInput.read(upstream, "upstream", precision.type, arena);
+                Tensor gradient = upstream == null ? null : TensorInput.read(upstream, "upstream", precision, arena);
                 PoolRun run = new PoolRun(parsed, parameters, device, batch);
-                target.write(run.compute(maps, gradient, this::progress), parsed);
+                write(run.compute(maps, gradient, console::say), parsed);
             }
             console.out()
                     .printf(
@@ -176,7 +164,7 @@ public final class PoolCommand implements Callable<Integer> {
     private void warn(Pooling parsed, Tensor maps) {
         parsed.warnings(maps.size(1)).forEach(console::say);
         if (maps.size(1) > 1) {
-            Tensor some = maps.slice(0, 0, Math.min(LOOKED_AT, maps.size(0)));
+            Tensor some = maps.slice(0, 0, Math.min(CHECKED_IMAGES, maps.size(0)));
             Diagnostics.Channels channels =
                     Diagnostics.channels(some.reshape(some.size(0), some.size(1), some.size(2) * some.size(3)));
             if (channels.dead() + channels.duplicate() > 0) {
@@ -184,10 +172,6 @@ public final class PoolCommand implements Callable<Integer> {
                         + channels.duplicate() + " are duplicates, in the first " + some.size(0) + " images");
             }
         }
-    }
-
-    private void progress(long done, long all) {
-        console.say(done + " of " + all + " images");
     }
 
     /** A form that would run over the line, broken after one of its commas. */
@@ -212,68 +196,52 @@ public final class PoolCommand implements Callable<Integer> {
         return text.toString();
     }
 
-    /** The file that {@code gramian pool} writes: {@code .safetensors}, or {@code .npy} for descriptors alone. */
-    private record PooledFile(Path path, boolean withGradients) {
-        PooledFile {
-            boolean npy = path.toString().endsWith(".npy");
-            if (!npy && !path.toString().endsWith(".safetensors")) {
-                throw new IllegalArgumentException("OUT must end with .safetensors or .npy, found " + path);
-            }
-            if (npy && withGradients) {
-                throw new IllegalArgumentException(
-                        "gradients (--upstream) need an OUT that ends with .safetensors, found " + path);
-            }
+    private void requireOutput() throws IOException {
+        boolean npy = out.toString().endsWith(".npy");
+        if (!npy && !out.toString().endsWith(".safetensors")) {
+            throw new IllegalArgumentException("OUT must end with .safetensors or .npy, found " + out);
         }
-
-        /** Checks before the computation that the file can be written. */
-        void requireWritable() throws IOException {
-            AtomicFile.require(path);
+        if (npy && upstream != null) {
+            throw new IllegalArgumentException(
+                    "gradients (--upstream) need an OUT that ends with .safetensors, found " + out);
         }
-
-        /** Rejects an output that would replace an input. */
-        void requireNoneOf(@Nullable Path... inputs) throws IOException {
-            for (Path input : inputs) {
-                if (input != null && Files.exists(path) && Files.exists(input) && Files.isSameFile(path, input)) {
-                    throw new IllegalArgumentException("OUT would overwrite the input " + input);
-                }
-            }
-        }
-
-        void write(Map<String, Tensor> results, Pooling pooling) throws IOException {
-            Map<String, StoredTensor> stored = new LinkedHashMap<>();
-            results.forEach((name, tensor) -> stored.put(name, StoredTensor.of(tensor)));
-            if (path.toString().endsWith(".npy")) {
-                Npy.write(path, Objects.requireNonNull(stored.get("descriptors")));
-            } else {
-                Safetensors.write(path, stored, Map.of("pooling", pooling.text(), "gramian", Version.number()));
+        AtomicFile.require(out);
+        for (Path input :
+                Stream.of(features, params, upstream).filter(Objects::nonNull).toList()) {
+            if (Files.exists(out) && Files.exists(input) && Files.isSameFile(out, input)) {
+                throw new IllegalArgumentException("OUT would overwrite the input " + input);
             }
         }
     }
 
-    /** Descriptors and gradients of many images, a batch at a time; results lie on the processor. */
+    private void write(Map<String, Tensor> results, Pooling resolved) throws IOException {
+        Map<String, StoredTensor> stored = new LinkedHashMap<>();
+        results.forEach((key, tensor) -> stored.put(key, StoredTensor.of(tensor)));
+        if (out.toString().endsWith(".npy")) {
+            Npy.write(out, Objects.requireNonNull(stored.get("descriptors")));
+        } else {
+            Safetensors.write(out, stored, Map.of("pooling", resolved.text(), "gramian", Version.number()));
+        }
+    }
+
+    /** Descriptors and gradients of many images, a batch at a time; results are on the CPU. */
     private record PoolRun(Pooling pooling, ParameterSet parameters, Device device, int batch) {
         private static final long SECOND = 1_000_000_000L;
 
-        /** Receives the number of processed images from time to time. */
-        @FunctionalInterface
-        interface Progress {
-            void images(long done, long all);
-        }
-
         /** {@code descriptors}, and with an upstream gradient {@code grad.<name>} of features and parameters. */
-        SequencedMap<String, Tensor> compute(Tensor features, @Nullable Tensor upstream, Progress progress) {
+        SequencedMap<String, Tensor> compute(Tensor features, @Nullable Tensor upstream, Consumer<String> progress) {
             requireFit(features, upstream);
             Map<String, List<Tensor>> parts = new LinkedHashMap<>();
             Map<String, Tensor> sums = new LinkedHashMap<>();
             long all = features.size(0);
-            long spoken = System.nanoTime();
+            long reported = System.nanoTime();
             for (long start = 0; start < all; start += batch) {
                 long end = Math.min(all, start + batch);
                 Tensor part = features.slice(0, start, end);
                 computeBatch(part, upstream == null ? null : upstream.slice(0, start, end), parts, sums);
-                if (System.nanoTime() - spoken > 2 * SECOND) {
-                    spoken = System.nanoTime();
-                    progress.images(end, all);
+                if (System.nanoTime() - reported > 2 * SECOND) {
+                    reported = System.nanoTime();
+                    progress.accept(end + " of " + all + " images");
                 }
             }
             SequencedMap<String, Tensor> results = new LinkedHashMap<>();

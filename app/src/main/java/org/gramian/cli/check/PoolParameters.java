@@ -34,7 +34,7 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
     /** Images that means and axes are fitted to at most: more add memory, not accuracy. */
     private static final int SAMPLE = 500;
 
-    /** How far from orthonormal columns a weight may be without a word. */
+    /** Largest deviation from orthonormal columns without a warning. */
     private static final double ORTHONORMAL = 1e-3;
 
     void fill(@Nullable Path file, Tensor features, Arena arena) throws IOException {
@@ -68,7 +68,7 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
                             : sample.size(0) + " of the " + features.size(0) + " images"));
             Fitting.fit(pooling, sample.to(toFit.getFirst().value().device()), parameters, new SplittableRandom(0));
         }
-        parameters.all().stream().filter(p -> p.spec().role() == Role.STIEFEL).forEach(this::lookAtColumns);
+        parameters.all().stream().filter(p -> p.spec().role() == Role.STIEFEL).forEach(this::warnIfNotOrthonormal);
     }
 
     /** How many images of these features are fitted to. */
@@ -82,8 +82,8 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
         if (all <= SAMPLE) {
             return features;
         }
-        long[] places = LongStream.range(0, SAMPLE).map(i -> i * all / SAMPLE).toArray();
-        return features.select(0, Tensors.ofLongs(places, Shape.of(SAMPLE)));
+        long[] indices = LongStream.range(0, SAMPLE).map(i -> i * all / SAMPLE).toArray();
+        return features.select(0, Tensors.ofLongs(indices, Shape.of(SAMPLE)));
     }
 
     private Map<String, Tensor> values(TensorFile stored) {
@@ -106,7 +106,7 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
         return values;
     }
 
-    private void lookAtColumns(Parameter parameter) {
+    private void warnIfNotOrthonormal(Parameter parameter) {
         double error = Stiefel.orthogonalityError(parameter.value());
         if (!(error <= ORTHONORMAL)) {
             note.accept(parameter.name() + " does not have orthonormal columns (max |W'W - I| = "

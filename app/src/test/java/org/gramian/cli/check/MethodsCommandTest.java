@@ -21,7 +21,7 @@ class MethodsCommandTest {
     }
 
     @Test
-    void everyMethodHasOneLineUnderItsFamilyWithItsSizes() {
+    void listsMethodsByFamilyWithSizes() {
         Run run = Run.of("methods");
         assertThat(run.code()).as(run.err()).isZero();
         List<String> lines = run.out().lines().toList();
@@ -41,7 +41,7 @@ class MethodsCommandTest {
     }
 
     @Test
-    void sizesAreThoseOfTheBackboneAndLayer() {
+    void sizesDependOnBackboneAndLayer() {
         Run run = Run.of("methods", "--backbone", "googlenet", "--layer", "inception_4e");
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out().lines()).anyMatch(line -> line.matches("bcnn .* 346,528 +0 .*"));
@@ -49,7 +49,7 @@ class MethodsCommandTest {
     }
 
     @Test
-    void aMethodThatCannotStandOnTheBackboneIsShownWithTheReason() {
+    void showsWhyMethodDoesNotFit() {
         Run run = Run.of("methods", "--backbone", "vgg16", "--layer", "fc6");
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out().lines())
@@ -58,7 +58,7 @@ class MethodsCommandTest {
         JsonNode all = json("methods", "--backbone", "vgg16", "--layer", "fc6", "--format", "json");
         assertThat(all.size()).isEqualTo(Methods.all().size());
         JsonNode one = json("methods", "spatial-pyramid", "--backbone", "vgg16", "--layer", "fc6", "--format", "json");
-        assertThat(one.get("unfit").asString()).contains("4×4");
+        assertThat(one.get("incompatibility").asString()).contains("4×4");
         assertThat(one.has("descriptor")).isFalse();
         Run named = Run.of("methods", "spatial-pyramid", "--backbone", "vgg16", "--layer", "fc6");
         assertThat(named.out()).containsPattern("pyramid:3 .*4×4");
@@ -70,7 +70,7 @@ class MethodsCommandTest {
 
     @ParameterizedTest
     @MethodSource("names")
-    void oneMethodIsShownWithFormulaReferenceAndEveryWord(String name) {
+    void showsFormulaReferenceAndStagesOfMethod(String name) {
         Method method = Methods.find(name).orElseThrow();
         Run run = Run.of("methods", name);
         assertThat(run.code()).as(run.err()).isZero();
@@ -82,15 +82,15 @@ class MethodsCommandTest {
     }
 
     @Test
-    void jsonCsvAndMarkdownHoldAllOfIt() {
+    void jsonCsvAndMarkdownHaveAllFields() {
         JsonNode all = json("methods", "--format", "json");
         assertThat(all.size()).isEqualTo(Methods.all().size());
         JsonNode gem = json("methods", "gem", "--format", "json");
         assertThat(gem.get("descriptor").asLong()).isEqualTo(512);
         assertThat(gem.get("trained").asLong()).isEqualTo(1);
         assertThat(gem.get("fitted").asLong()).isZero();
-        assertThat(gem.get("settled").asString()).isEqualTo("gem:3/l2");
-        assertThat(gem.has("unfit")).isFalse();
+        assertThat(gem.get("resolved").asString()).isEqualTo("gem:3/l2");
+        assertThat(gem.has("incompatibility")).isFalse();
         JsonNode fisher = json("methods", "fv-cnn", "--images", 9, "--format", "json");
         assertThat(fisher.get("backbone").asString()).isEqualTo("vgg16");
         assertThat(fisher.get("layer").asString()).isEqualTo("conv5_3");
@@ -100,7 +100,7 @@ class MethodsCommandTest {
                 .hasSize(Methods.all().size() + 1)
                 .first()
                 .asString()
-                .startsWith("name,title,family,pooling,backbone,layer,images,settled,");
+                .startsWith("name,title,family,pooling,backbone,layer,images,resolved,");
         assertThat(csv.out()).contains("vgg16,conv5_3,1000,", "/l2/pca:999");
         Run markdown = Run.of("methods", "--format", "markdown");
         assertThat(markdown.out().lines())
@@ -111,12 +111,7 @@ class MethodsCommandTest {
     }
 
     @Test
-    void oneImageIsNotCalledImages() {
-        assertThat(Run.of("methods", "--images", 1).out()).has(facts("1"));
-    }
-
-    @Test
-    void wrongNamesAndNumbersAreWrongInput() {
+    void rejectsWrongArguments() {
         Run name = Run.of("methods", "bccn");
         assertThat(name.code()).isEqualTo(ExitCode.USAGE);
         assertThat(name.err()).has(facts("'bccn'", "'bcnn'", "gramian methods"));

@@ -21,7 +21,7 @@ public record AuditOptions(
         double imbalance,
         int fewImages,
         int flatRange) {
-    /** Largest distance at which the search of {@link NearHashes} is complete. */
+    /** Largest distance at which {@link DuplicateSearch} finds all pairs. */
     static final int MOST_BITS = 7;
 
     /**

@@ -9,7 +9,6 @@
  */
 @SuppressWarnings("NotJavadoc") // Error Prone does not know the Javadoc of modules
 open module org.gramian.core {
-    requires com.drew.metadata;
     requires com.fasterxml.jackson.annotation;
     requires de.siegmar.fastcsv;
     requires transitive java.desktop; // BufferedImage in Classifier

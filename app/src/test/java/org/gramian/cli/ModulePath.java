@@ -16,8 +16,7 @@ import java.util.stream.Collectors;
  */
 record ModulePath(List<Path> modules, List<Path> classPath) {
     private static final Pattern LIBRARIES =
-            Pattern.compile("(jackson|slf4j-api|common|commons|imageio|metadata-extractor"
-                    + "|xmpcore|fastcsv|snakeyaml-engine|jspecify)-.*\\.jar");
+            Pattern.compile("(jackson|slf4j-api|common|commons|imageio|fastcsv|snakeyaml-engine|jspecify)-.*\\.jar");
 
     static ModulePath ofTests() {
         List<Path> all = Arrays.stream(

@@ -66,7 +66,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         private PngHeader() {}
 
         /** Returns the size in the header, within limits. */
-        static Size size(byte[] content, SizeLimits bounds) throws UnreadableException {
+        static Size size(byte[] content, DecodingLimits bounds) throws UnreadableException {
             if (content.length < HEADER_END) {
                 throw UnreadableException.truncated(
                         "expected a PNG with a header of " + HEADER_END + " bytes, found " + content.length + " bytes");
@@ -81,7 +81,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             return new Size((int) width, (int) height);
         }
 
-        static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+        static FileHeader prepare(byte[] content, DecodingLimits bounds) throws UnreadableException {
             Size size = size(content, bounds);
             ByteBuffer bytes = ByteBuffer.wrap(content);
             int bits = bytes.get(24);
@@ -143,7 +143,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         private BmpHeader() {}
 
         /** Returns the size in the header, within limits. */
-        static Size size(byte[] content, SizeLimits bounds) throws UnreadableException {
+        static Size size(byte[] content, DecodingLimits bounds) throws UnreadableException {
             ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
             int header = bytes.getInt(14);
             if (content.length < 14 + header) {
@@ -157,7 +157,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             return new Size((int) width, (int) height);
         }
 
-        static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+        static FileHeader prepare(byte[] content, DecodingLimits bounds) throws UnreadableException {
             Size size = size(content, bounds);
             long width = size.width();
             long height = size.height();

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
+import org.gramian.image.ImageFormat.UnsupportedFormat;
 
 /** Recognizes image files by name; the decoder checks their content. */
 public final class ImageNames {

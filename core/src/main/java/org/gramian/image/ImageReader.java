@@ -20,6 +20,7 @@ import org.gramian.image.FileHeader.PngHeader;
 import org.gramian.image.FileHeader.TiffHeader;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.image.ImageFormat.UnsupportedFormat;
 
 /**
  * Reads images of every {@link ImageFormat} within limits; thread-safe.
@@ -97,7 +98,7 @@ public final class ImageReader {
         if (format.isEmpty() || content.length > limits.bytes()) {
             return 0;
         }
-        SizeLimits bounds = new SizeLimits(format.get(), limits, content.length);
+        DecodingLimits bounds = new DecodingLimits(format.get(), limits, content.length, ImageReader::never);
         try {
             FileHeader.Size size = switch (format.get()) {
                 case JPEG -> JpegImage.size(content, bounds);
@@ -130,6 +131,21 @@ public final class ImageReader {
     /** Reads an image from another storage. */
     public ReadResult read(ImageContent file) {
         return withPermit(() -> guarded(() -> readSized(file)));
+    }
+
+    /** An image file outside the local file system. */
+    public interface ImageContent {
+        /**
+         * Returns the size in bytes.
+         *
+         * @throws java.nio.file.NoSuchFileException if there is none
+         * @throws java.nio.file.AccessDeniedException if it may not be read
+         * @throws IOException if it cannot be read for another reason
+         */
+        long size() throws IOException;
+
+        /** Returns all bytes; throws the exceptions of {@link #size}. */
+        byte[] bytes() throws IOException;
     }
 
     private interface Access {
@@ -193,7 +209,7 @@ public final class ImageReader {
                                     .map(UnsupportedFormat::advice)
                                     .orElse("content that begins like none of them"));
         }
-        SizeLimits bounds = new SizeLimits(format.get(), limits, content.length, TimeLimit.start(cancelled));
+        DecodingLimits bounds = new DecodingLimits(format.get(), limits, content.length, cancelled);
         try {
             return switch (format.get()) {
                 case JPEG -> JpegImage.read(content, bounds, wanted);
@@ -210,7 +226,7 @@ public final class ImageReader {
     }
 
     /** Decodes with one of Java's image readers. */
-    static ReadResult decode(byte[] content, SizeLimits bounds) throws UnreadableException {
+    static ReadResult decode(byte[] content, DecodingLimits bounds) throws UnreadableException {
         FileHeader prepared = switch (bounds.format()) {
             case PNG -> PngHeader.prepare(content, bounds);
             case BMP -> BmpHeader.prepare(content, bounds);

@@ -31,7 +31,7 @@ final class JpegImage {
      * @param wanted short side to which the image will be resized, so that a larger one may be decoded at a part of its size; 0 for
      *     all pixels
      */
-    static ReadResult.Readable read(byte[] content, SizeLimits bounds, int wanted) throws UnreadableException {
+    static ReadResult.Readable read(byte[] content, DecodingLimits bounds, int wanted) throws UnreadableException {
         JpegHeader header = JpegHeader.of(content);
         JpegHeader.Frame frame = header.frame();
         bounds.checkSize(frame.width(), frame.height());
@@ -58,7 +58,7 @@ final class JpegImage {
     }
 
     /** Returns the size in the header, within limits. */
-    static FileHeader.Size size(byte[] content, SizeLimits bounds) throws UnreadableException {
+    static FileHeader.Size size(byte[] content, DecodingLimits bounds) throws UnreadableException {
         JpegHeader.Frame frame = JpegHeader.frame(content);
         bounds.checkSize(frame.width(), frame.height());
         return new FileHeader.Size(frame.width(), frame.height());
@@ -77,7 +77,7 @@ final class JpegImage {
         }
     }
 
-    private static Image image(byte[] content, JpegHeader header, SizeLimits bounds, int wanted)
+    private static Image image(byte[] content, JpegHeader header, DecodingLimits bounds, int wanted)
             throws UnreadableException {
         Optional<Image> scaled = scaled(content, header, wanted);
         if (scaled.isPresent()) {
@@ -102,7 +102,7 @@ final class JpegImage {
     }
 
     /** Decodes with the most tolerant reader. */
-    static Image tolerant(byte[] content, JpegHeader header, SizeLimits bounds) throws UnreadableException {
+    static Image tolerant(byte[] content, JpegHeader header, DecodingLimits bounds) throws UnreadableException {
         try (Decoder decoder = Decoder.tolerant(bounds, content, header.complete())) {
             if (header.frame().marker() == JpegHeader.LOSSLESS) {
                 BufferedImage image = decoder.image(bounds);
@@ -115,7 +115,7 @@ final class JpegImage {
     /**
      * Decodes with the fast reader; empty if it fails or warns, so that the tolerant reader decides.
      */
-    static Optional<Image> fast(byte[] content, JpegHeader header, SizeLimits bounds) throws UnreadableException {
+    static Optional<Image> fast(byte[] content, JpegHeader header, DecodingLimits bounds) throws UnreadableException {
         Optional<Decoder> found = Decoder.fastJpeg(bounds, content, header.complete());
         if (found.isEmpty()) {
             return Optional.empty();

@@ -36,25 +36,25 @@ final class WebpImage {
 
     private final byte[] content;
     private final ByteBuffer bytes;
-    private final SizeLimits bounds;
+    private final DecodingLimits bounds;
     private @Nullable Span exif;
     private @Nullable Span alpha;
     private @Nullable Span image;
     private Size size = new Size(0, 0);
 
-    private WebpImage(byte[] content, SizeLimits bounds) {
+    private WebpImage(byte[] content, DecodingLimits bounds) {
         this.content = content;
         this.bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
         this.bounds = bounds;
     }
 
     /** Returns the size of the first image, within limits. */
-    static Size size(byte[] content, SizeLimits bounds) throws UnreadableException {
+    static Size size(byte[] content, DecodingLimits bounds) throws UnreadableException {
         return of(content, bounds).size;
     }
 
     /** Returns the input of libwebp: the chunks of the first image, transparency before pixels, and the EXIF data after them. */
-    static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+    static FileHeader prepare(byte[] content, DecodingLimits bounds) throws UnreadableException {
         WebpImage webp = of(content, bounds);
         Libwebp.parameters(); // before Java's image readers look for it
         Span pixels = webp.image == null ? new Span(0, 0) : webp.image;
@@ -71,7 +71,7 @@ final class WebpImage {
         return new FileHeader(copy, moved, Optional.empty(), true);
     }
 
-    private static WebpImage of(byte[] content, SizeLimits bounds) throws UnreadableException {
+    private static WebpImage of(byte[] content, DecodingLimits bounds) throws UnreadableException {
         WebpImage webp = new WebpImage(content, bounds);
         long end = CHUNK_HEADER + Integer.toUnsignedLong(webp.bytes.getInt(4));
         if (end > content.length) {

@@ -281,7 +281,7 @@ public final class Classifier implements AutoCloseable {
 
     /** Decodes an image and checks that the crops can be taken from it: the first step of a prediction. */
     public ReadResult read(ImageSource source) {
-        return crops.seen(source.reader().get(), source.box());
+        return crops.validate(source.reader().get(), source.box());
     }
 
     /**

@@ -45,9 +45,9 @@ public record FoldPlan(String place, String name, Parts parts) {
         Dataset part = new Dataset(dataset.root(), dataset.classes(), training);
         Protocol holdout = Protocols.holdout(split.share);
         Duplicates all = split.duplicates.within(train);
-        Duplicates copies = holdout.misfit(part, all).isPresent() ? all.with(List.of()) : all;
+        Duplicates copies = holdout.incompatibility(part, all).isPresent() ? all.with(List.of()) : all;
         if (part.counts().stream().anyMatch(count -> count < LEAST)
-                || holdout.misfit(part, copies).isPresent()) {
+                || holdout.incompatibility(part, copies).isPresent()) {
             split.remarks.accept(QuotedText.text(fold.name()) + " has a class with fewer than " + LEAST
                     + " distinct training images, so there is no validation set: epochs are compared by training loss");
             return new FoldPlan(placed.place, fold.name(), new Parts(training, List.of(), test));

@@ -166,10 +166,10 @@ public record RunPlan(
         }
         String counted = near.size() + (near.size() == 1 ? " group" : " groups") + " of near-duplicates ("
                 + near.stream().mapToInt(List::size).sum() + " images)";
-        Optional<String> misfit = protocol.misfit(dataset, all);
-        if (misfit.isPresent() && protocol.misfit(dataset, identical).isEmpty()) {
+        Optional<String> incompatibility = protocol.incompatibility(dataset, all);
+        if (incompatibility.isPresent() && protocol.incompatibility(dataset, identical).isEmpty()) {
             remarks.accept(counted + " cannot be kept on one side of each split, which may inflate the accuracy: "
-                    + misfit.get());
+                    + incompatibility.get());
             return identical;
         }
         remarks.accept(counted + " kept on one side of each split");
@@ -198,8 +198,8 @@ public record RunPlan(
             return config.options()
                     .protocol()
                     .plan(dataset, duplicates, config.recipe().seed());
-        } catch (IllegalArgumentException misfit) {
-            throw new UnfitDataException(String.valueOf(misfit.getMessage()));
+        } catch (IllegalArgumentException incompatibility) {
+            throw new UnfitDataException(String.valueOf(incompatibility.getMessage()));
         }
     }
 
@@ -297,12 +297,12 @@ public record RunPlan(
     private Pooling feasiblePooling(FoldPlan fold) {
         try {
             return head(fold).pooling();
-        } catch (IllegalArgumentException misfit) {
+        } catch (IllegalArgumentException incompatibility) {
             throw new ConfigException(
                     "network.pooling: does not fit the "
                             + fold.parts().training().size() + " training images of " + QuotedText.text(fold.name())
-                            + ": " + misfit.getMessage(),
-                    misfit);
+                            + ": " + incompatibility.getMessage(),
+                    incompatibility);
         }
     }
 

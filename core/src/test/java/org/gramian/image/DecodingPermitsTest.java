@@ -44,7 +44,7 @@ final class DecodingPermitsTest {
     }
 
     @Test
-    void whatLacksMemoryBesideOthersIsDoneAgainAlone() throws Exception {
+    void retriesAloneAfterLackOfMemory() throws Exception {
         try (ExecutorService pool = Executors.newFixedThreadPool(THREADS)) {
             List<Future<Integer>> results = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
@@ -58,7 +58,7 @@ final class DecodingPermitsTest {
     }
 
     @Test
-    void whatLacksMemoryAloneLacksItForGood() {
+    void failsAfterLackOfMemoryAlone() {
         AtomicInteger tries = new AtomicInteger();
         Supplier<Integer> hopeless = () -> {
             tries.incrementAndGet();

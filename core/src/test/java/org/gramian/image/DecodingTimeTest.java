@@ -46,7 +46,7 @@ final class DecodingTimeTest {
     /** 100,000 segments took 48 s. */
     @ParameterizedTest
     @ValueSource(ints = {0xe0, 0xe1, 0xe2, 0xee, 0xef, 0xfe})
-    void emptySegmentsDoNotReachTheDecoder(int marker) throws UnreadableException {
+    void skipsEmptySegments(int marker) throws UnreadableException {
         byte[] plain = jpeg(LIVELY, false);
         byte[] attack = withSegments(plain, marker, FULL ? 250_000 : 40_000);
         long start = System.nanoTime();
@@ -56,7 +56,7 @@ final class DecodingTimeTest {
     }
 
     @Test
-    void segmentsWithMeaningReachTheDecoder() throws UnreadableException {
+    void keepsSegmentsWithMeaning() throws UnreadableException {
         byte[] turned = JpegFile.withOrientation(jpeg(LIVELY, true), 6, ByteOrder.BIG_ENDIAN);
         byte[] adobe = JpegFile.withAdobe(turned, 1);
         byte[] commented = JpegFile.with(adobe, 0xfe, new byte[] {1, 2, 3});
@@ -68,7 +68,7 @@ final class DecodingTimeTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0xdb, 0xc4, 0xda})
-    void manySegmentsThatDecodersNeedAreRefused(int marker) {
+    void rejectsManySegments(int marker) {
         long start = System.nanoTime();
         Unreadable refused = refused(withSegments(jpeg(LIVELY, false), marker, FULL ? 250_000 : 40_000));
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(FAST);
@@ -79,7 +79,7 @@ final class DecodingTimeTest {
     /** A PNG of 1×100,000,000 pixels was decoded for 34 s. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void anExtremeSideIsRefusedByTheHeader(boolean wide) {
+    void rejectsExtremeSides(boolean wide) {
         int side = 100_000_000;
         byte[] rows = new byte[FULL ? side / 8 / 1000 : side / 8 / 1032 + 1];
         byte[] file = PngFile.of(wide ? side : 1, wide ? 1 : side, 1, 0)
@@ -93,7 +93,7 @@ final class DecodingTimeTest {
 
     /** Ancillary chunks and blocks, as many as fit into a body of 2 MB. */
     @Test
-    void emptyChunksAreSkippedFast() {
+    void skipsEmptyChunks() {
         PngFile png = PngFile.of(1, 1, 8, 0);
         for (int i = 0; i < 150_000; i++) {
             png.chunk("zzZz");
@@ -129,7 +129,7 @@ final class DecodingTimeTest {
 
     @ParameterizedTest
     @MethodSource("files")
-    void decodingStopsWhenItIsCancelled(byte[] file) {
+    void stopsWhenCancelled(byte[] file) {
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         AtomicInteger calls = new AtomicInteger();
         assertThat(reader.read(file, () -> calls.incrementAndGet() < 0)).isInstanceOf(ReadResult.Readable.class);
@@ -144,14 +144,14 @@ final class DecodingTimeTest {
 
     @ParameterizedTest
     @MethodSource("files")
-    void pixelsAreKnownFromTheHeader(byte[] file) {
+    void pixelsComeFromHeader(byte[] file) {
         ImageInfo info = read(file).origin();
         assertThat(new ImageReader(ImageLimits.DEFAULT).pixels(file)).isEqualTo((long) info.width() * info.height());
     }
 
     /** 42 bytes of lossless WebP of one colour, which take 1.5 s to decode. */
     @Test
-    void pixelsOfASmallFileMayBeMany() {
+    void smallFileMayHaveManyPixels() {
         byte[] file = HexFormat.of()
                 .parseHex("5249464622000000574542505650384c160000002f57dbd5062859cb6ad6b3020000000000000000" + "0000");
         assertThat(new ImageReader(ImageLimits.DEFAULT).pixels(file)).isEqualTo(7_000L * 7_000);
@@ -160,7 +160,7 @@ final class DecodingTimeTest {
     }
 
     @Test
-    void theHeaderOfNoImageHasNoPixels() {
+    void pixelsOfOtherFilesAreZero() {
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         assertThat(reader.pixels(new byte[0])).isZero();
         assertThat(reader.pixels(new byte[100])).isZero();

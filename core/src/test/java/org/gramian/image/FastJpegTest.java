@@ -49,7 +49,7 @@ final class FastJpegTest {
     }
 
     @Test
-    void usualFilesAreReadByTheQuickReaderAlone() throws UnreadableException {
+    void fastReaderReadsUsualFiles() throws UnreadableException {
         for (byte[] file : FILES.subList(0, WITHOUT_EXTRAS)) {
             assertThat(JpegHeader.of(file).isUsual()).isTrue();
             assertThat(JpegImage.fast(file, JpegHeader.of(file), bounds(file))).isPresent();
@@ -57,7 +57,7 @@ final class FastJpegTest {
     }
 
     @Test
-    void filesThatDecodersTreatEachInTheirWayAreNotUsual() throws UnreadableException {
+    void peculiarFilesAreNotUsual() throws UnreadableException {
         byte[] file = FILES.getFirst();
         byte[] profile = "ICC_PROFILE\0\1\1".getBytes(StandardCharsets.US_ASCII);
         byte[] wideTable = new byte[129];
@@ -72,7 +72,7 @@ final class FastJpegTest {
     }
 
     @Test
-    void bothReadersGiveTheSamePixelsOfGoodFiles() throws UnreadableException {
+    void bothReadersAgreeOnGoodFiles() throws UnreadableException {
         for (byte[] file : FILES) {
             JpegHeader header = JpegHeader.of(file);
             Optional<Image> quick =
@@ -116,7 +116,7 @@ final class FastJpegTest {
         return JpegImage.tolerant(file, header, bounds(file));
     }
 
-    private static SizeLimits bounds(byte[] file) {
-        return new SizeLimits(ImageFormat.JPEG, new ImageLimits(1 << 24, 1 << 20), file.length);
+    private static DecodingLimits bounds(byte[] file) {
+        return new DecodingLimits(ImageFormat.JPEG, new ImageLimits(1 << 24, 1 << 20), file.length, () -> false);
     }
 }

@@ -36,14 +36,14 @@ final class JpegReadingTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void colours(boolean progressive) {
+    void readsBaselineAndProgressive(boolean progressive) {
         Readable reading = read(jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), progressive));
         assertThat(distance(reading.image(), SMOOTH)).isLessThan(14);
         assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.JPEG, Colour.RGB, 8, 60, 44, 1));
     }
 
     @Test
-    void coloursAreThoseOfTheJdkUpToRounding() throws IOException {
+    void coloursEqualJdkUpToRounding() throws IOException {
         byte[] file = jpeg(image(TestImages.lively(61, 43), BufferedImage.TYPE_3BYTE_BGR), false);
         BufferedImage jdk = ImageIO.read(new ByteArrayInputStream(file));
         Image expected = make(61, 43, jdk::getRGB);
@@ -51,7 +51,7 @@ final class JpegReadingTest {
     }
 
     @Test
-    void grayIsTheSameValueInAllChannels() {
+    void grayFillsAllChannels() {
         WritableRaster gray = components(1, (x, y, _) -> 4 * x + y);
         Readable reading = read(jpeg(gray));
         Image expected = make(60, 44, (x, y) -> (4 * x + y & 0xff) * 0x10101);
@@ -60,7 +60,7 @@ final class JpegReadingTest {
     }
 
     @Test
-    void cmykIsInkUnlessAdobeSaysOtherwise() {
+    void readsCmykPlainAndAdobe() {
         byte[] plain = jpeg(components(4, JpegReadingTest::inks));
         Image image = read(plain).image();
         for (int channel = 0; channel < 3; channel++) {
@@ -73,7 +73,7 @@ final class JpegReadingTest {
     }
 
     @Test
-    void ycckIsWhatAdobeMakesOfCmyk() {
+    void readsYcck() {
         // Luminance and chroma of 255 − c, 255 − m, 255 − y of the inverted inks; here all gray, so that chroma is 128.
         WritableRaster ycck = components(4, (x, _, c) -> c == 0 ? 2 * x : c == 3 ? 200 : 128);
         Image image = read(JpegFile.withAdobe(jpeg(ycck), 2)).image();
@@ -84,7 +84,7 @@ final class JpegReadingTest {
     }
 
     @Test
-    void rgbIsLeftAloneWhereAdobeSaysSo() {
+    void readsAdobeRgb() {
         byte[] file =
                 JpegFile.withAdobe(JpegFile.withoutJfif(jpeg(components(3, (x, y, c) -> c == 0 ? 250 : 2 * x + y))), 0);
         Image image = read(file).image();
@@ -94,7 +94,7 @@ final class JpegReadingTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
-    void everyOrientationIsTurnedUpright(int number) {
+    void appliesEveryOrientation(int number) {
         Image upright = smooth(48, 32);
         Image stored = stored(upright, number);
         byte[] file = jpeg(image(stored, BufferedImage.TYPE_3BYTE_BGR), false);
@@ -129,7 +129,7 @@ final class JpegReadingTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 9, 255})
-    void anOrientationThatDoesNotExistIsNone(int number) {
+    void ignoresInvalidOrientation(int number) {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
         assertThat(read(JpegFile.withOrientation(file, number, ByteOrder.BIG_ENDIAN))
                         .origin()
@@ -138,7 +138,7 @@ final class JpegReadingTest {
     }
 
     @Test
-    void whatTheDecoderHasToMakeUpIsRefused() {
+    void rejectsTruncatedData() {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
         int data = JpegFile.find(file, 0xda);
         for (int length = data + 20; length < file.length - 3; length += 7) {
@@ -153,7 +153,7 @@ final class JpegReadingTest {
     }
 
     @Test
-    void everyTruncationOfTheHeaderIsRefused() {
+    void rejectsTruncatedHeader() {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
         for (int length = 3; length < JpegFile.find(file, 0xda) + 10; length++) {
             assertThat(refused(Arrays.copyOf(file, length)).problem())
@@ -163,7 +163,7 @@ final class JpegReadingTest {
     }
 
     @Test
-    void completeDataIsReadWithoutTheEndMarkerAndWithGarbageBehindIt() {
+    void readsWithoutEndMarkerAndWithTrailingBytes() {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
         Image whole = read(file).image();
         assertThat(read(Arrays.copyOf(file, file.length - 2)).image().rgb()).isEqualTo(whole.rgb());
@@ -173,7 +173,7 @@ final class JpegReadingTest {
     }
 
     @Test
-    void layersThatMayBeMissingAreRefused() {
+    void rejectsMissingScans() {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), true);
         int secondScan = JpegFile.find(Arrays.copyOfRange(file, JpegFile.find(file, 0xda) + 2, file.length), 0xc4);
         byte[] firstLayer = Arrays.copyOf(file, JpegFile.find(file, 0xda) + 2 + secondScan);
@@ -182,7 +182,7 @@ final class JpegReadingTest {
     }
 
     @Test
-    void manyEmptyLayersAreRefusedBeforeDecoding() {
+    void rejectsManyEmptyScans() {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), true);
         int scan = JpegFile.find(file, 0xda);
         ByteArrayOutputStream bomb = new ByteArrayOutputStream();
@@ -200,7 +200,7 @@ final class JpegReadingTest {
 
     @ParameterizedTest
     @CsvSource({"60000, 60000, TOO_LARGE", "9000, 9000, TRUNCATED", "0, 100, CORRUPT"})
-    void aLyingSizeIsRefusedBeforeMemoryIsSetAside(int width, int height, Problem problem) {
+    void rejectsFalseSize(int width, int height, Problem problem) {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
         int frame = JpegFile.find(file, 0xc0);
         file[frame + 5] = (byte) (height >> 8);
@@ -211,7 +211,7 @@ final class JpegReadingTest {
     }
 
     @Test
-    void aBrokenProfileDoesNotMatter() {
+    void ignoresBrokenProfile() {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
         byte[] profile = "ICC_PROFILE\0\3\7 not a profile".getBytes(StandardCharsets.US_ASCII);
         assertThat(read(JpegFile.with(file, 0xe2, profile)).image().rgb())
@@ -245,7 +245,7 @@ final class JpegReadingTest {
 
     /** libjpeg tells its first warning only, and here that is a harmless one. */
     @Test
-    void anEarlyEndIsNotHiddenByAHarmlessWarning() {
+    void harmlessWarningDoesNotHideTruncation() {
         byte[] plain = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
         byte[] jfif2 = plain.clone();
         jfif2[11] = 2;

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class PngReadingTest {
     @RandomTest
-    void whatWasWrittenIsReadToTheByte(Seed seed) {
+    void readsExactPixels(Seed seed) {
         var random = seed.random();
         Image image = TestImages.random(random, 1 + random.nextInt(40), 1 + random.nextInt(40));
         Readable reading = read(written(image(image, BufferedImage.TYPE_INT_RGB), "png"));
@@ -36,7 +36,7 @@ final class PngReadingTest {
     }
 
     @Test
-    void transparencyIsComposedOverWhite() {
+    void composesAlphaOverWhite() {
         byte[] file = PngFile.of(256, 1, 8, 6).rows(row(256 * 4, i -> i % 4 == 3 ? i / 4 : 60 * (i % 4)));
         Readable reading = read(file);
         for (int alpha = 0; alpha < 256; alpha++) {
@@ -49,7 +49,7 @@ final class PngReadingTest {
     }
 
     @Test
-    void grayWithAlphaIsComposedOverWhiteWithoutBrightening() {
+    void composesGrayAlphaOverWhite() {
         Readable reading = read(PngFile.of(3, 1, 8, 4).rows(row(6, i -> new int[] {100, 255, 100, 0, 100, 51}[i])));
         assertThat(reading.image().rgb()).containsExactly(row(9, i -> new int[] {100, 255, 224}[i / 3]));
         assertThat(reading.origin().colour()).isEqualTo(Colour.GRAY_ALPHA);
@@ -57,7 +57,7 @@ final class PngReadingTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 8})
-    void grayOfFewBitsIsStretchedAndIsTheSameInAllChannels(int bits) {
+    void stretchesGrayOfFewBits(int bits) {
         int most = (1 << bits) - 1;
         byte[] packed = new byte[8];
         for (int x = 0; x < 64 / bits; x++) {
@@ -71,7 +71,7 @@ final class PngReadingTest {
 
     @ParameterizedTest
     @CsvSource({"0, 1, GRAY", "2, 3, RGB", "4, 2, GRAY_ALPHA", "6, 4, RGB_ALPHA"})
-    void sixteenBitsAreRoundedToEight(int type, int channels, Colour colour) {
+    void roundsSixteenBits(int type, int channels, Colour colour) {
         int[] samples = {0, 127, 128, 129, 256, 384, 385, 386, 32767, 32768, 65406, 65407, 65535};
         byte[] row = new byte[samples.length * channels * 2];
         for (int i = 0; i < samples.length * channels; i++) {
@@ -88,7 +88,7 @@ final class PngReadingTest {
     }
 
     @Test
-    void aPaletteIsLookedUpAndItsTransparencyComposed() {
+    void readsPaletteWithTransparency() {
         byte[] palette = {10, 20, 30, (byte) 200, 100, 0, 0, 0, 0};
         byte[] file = PngFile.of(4, 1, 2, 3)
                 .chunk("PLTE", palette)
@@ -101,7 +101,7 @@ final class PngReadingTest {
     }
 
     @Test
-    void theOneTransparentColourOfTrnsBecomesWhite() {
+    void transparentColourBecomesWhite() {
         byte[] colours = {1, 2, 3, 1, 2, 4};
         Readable coloured = read(PngFile.of(2, 1, 8, 2)
                 .chunk("tRNS", (byte) 0, (byte) 1, (byte) 0, (byte) 2, (byte) 0, (byte) 3)
@@ -115,7 +115,7 @@ final class PngReadingTest {
     }
 
     @Test
-    void anOrientationIsUndone() {
+    void appliesOrientation() {
         byte[] exif = JpegFile.orientation(6, ByteOrder.BIG_ENDIAN);
         byte[] file = PngFile.of(2, 1, 8, 0).chunk("eXIf", exif).rows(new byte[] {10, 20});
         Readable reading = read(file);
@@ -125,7 +125,7 @@ final class PngReadingTest {
     }
 
     @Test
-    void everyTruncationOfTheDataIsRefused() {
+    void rejectsTruncatedData() {
         byte[] file = written(image(lively(40, 30), BufferedImage.TYPE_INT_RGB), "png");
         int spare = 12 + 4 + 4; // the end chunk, and the checksums of chunk and data, which come after the last pixel
         for (int length = 8; length < file.length - spare - 4; length += 3) {
@@ -139,20 +139,20 @@ final class PngReadingTest {
 
     @ParameterizedTest
     @CsvSource({"60000, 60000, TOO_LARGE", "-1, -1, TOO_LARGE", "9000, 9000, TRUNCATED", "0, 5, CORRUPT"})
-    void aLyingSizeIsRefusedBeforeMemoryIsSetAside(int width, int height, Problem problem) {
+    void rejectsFalseSize(int width, int height, Problem problem) {
         assertThat(refused(PngFile.of(width, height, 8, 2).rows(new byte[3])).problem())
                 .isEqualTo(problem);
     }
 
     @Test
-    void anHonestFlatImageOfManyPixelsInFewBytesIsRead() {
+    void readsFlatImageOfManyPixels() {
         byte[] file = PngFile.of(4000, 1000, 8, 0).rows(new byte[1000][4000]);
         assertThat(file.length).isLessThan(5000);
         assertThat(read(file).image()).hasToString("4000×1000");
     }
 
     @Test
-    void aMissingChunkOfGigabytesIsNotAllocated() {
+    void rejectsChunkLongerThanFile() {
         byte[] file = PngFile.of(2, 1, 8, 0).chunk("zTXt", new byte[20]).rows(new byte[] {10, 20});
         file[33] = 0x7f;
         assertThat(refused(file).problem()).isEqualTo(Problem.TRUNCATED);

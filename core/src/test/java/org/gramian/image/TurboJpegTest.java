@@ -39,7 +39,7 @@ class TurboJpegTest {
         "4096, 256, 8",
         "9999, 1, 8"
     })
-    void sidesKeepTwiceWhatIsWanted(int shorter, int wanted, int divisor) {
+    void divisorKeepsTwiceTheWantedSide(int shorter, int wanted, int divisor) {
         assertThat(TurboJpeg.divisor(shorter, wanted)).isEqualTo(divisor);
     }
 
@@ -56,7 +56,7 @@ class TurboJpegTest {
     /** A pixel is close to the mean of those that it replaces; sizes are rounded up. */
     @ParameterizedTest(name = "{0}x{1}, divided by {2}")
     @CsvSource({"80, 64, 2", "131, 141, 4", "300, 257, 8"})
-    void aScaledImageIsCloseToTheMeansOfItsPixels(int width, int height, int divisor) {
+    void scaledImageIsCloseToMeans(int width, int height, int divisor) {
         ImageReader scaled = scaled();
         for (int type : new int[] {BufferedImage.TYPE_3BYTE_BGR, BufferedImage.TYPE_BYTE_GRAY}) {
             for (boolean progressive : new boolean[] {false, true}) {
@@ -113,7 +113,7 @@ class TurboJpegTest {
     }
 
     @Test
-    void smallImagesAndOtherFormatsHaveAllTheirPixels() {
+    void smallImagesAreNotScaled() {
         ImageReader scaled = scaled();
         byte[] small = jpeg(image(lively(63, 63), BufferedImage.TYPE_3BYTE_BGR), false);
         assertThat(readable(scaled.read(small)).image().rgb())
@@ -133,7 +133,7 @@ class TurboJpegTest {
 
     /** What the library warns of is decided by the decoders that read all pixels. */
     @Test
-    void aTruncatedFileIsUnreadable() {
+    void rejectsTruncatedFiles() {
         ImageReader scaled = scaled();
         byte[] file = jpeg(image(lively(160, 160), BufferedImage.TYPE_3BYTE_BGR), false);
         byte[] cut = Arrays.copyOf(file, file.length / 2);

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.gramian.image.ImageFormat.UnsupportedFormat;
 
 final class UnsupportedFormatTest {
     private static final String FTYP = "\0\0\0 ftyp";
@@ -39,12 +40,12 @@ final class UnsupportedFormatTest {
         "mp42----mp42isom, VIDEO",
         "qt  ----qt      , VIDEO"
     })
-    void brandsTellHeicAvifAndVideos(String brands, UnsupportedFormat format) {
+    void detectsHeicAvifAndVideosByBrand(String brands, UnsupportedFormat format) {
         assertThat(UnsupportedFormat.of(bytes(FTYP + brands))).contains(format);
     }
 
     @Test
-    void otherContainersAreKnownByTheirFirstBytes() {
+    void detectsOtherFormatsByFirstBytes() {
         assertThat(UnsupportedFormat.of(bytes("RIFF----AVI LIST"))).contains(UnsupportedFormat.VIDEO);
         assertThat(UnsupportedFormat.of(bytes("\u001aE\u00df\u00a3"))).contains(UnsupportedFormat.VIDEO);
         assertThat(UnsupportedFormat.of(bytes("\0\0\0\fJXL \r\n"))).contains(UnsupportedFormat.JPEG_XL);
@@ -56,7 +57,7 @@ final class UnsupportedFormatTest {
     }
 
     @Test
-    void theReaderSaysHowToConvert() {
+    void reasonNamesConversion() {
         assertThat(read(bytes(FTYP + "heic")).reason()).contains("found HEIC; convert it with: heif-convert ");
         assertThat(read(bytes(FTYP + "avif")).reason()).contains("found AVIF; convert it with: ffmpeg -i ");
         assertThat(read(bytes(FTYP + "isom")).reason()).contains("found a video; extract images with: ffmpeg ");
@@ -64,7 +65,7 @@ final class UnsupportedFormatTest {
     }
 
     @Test
-    void filesAreListedByContentWhateverTheirName(@TempDir Path folder) throws IOException {
+    void listsFilesByContent(@TempDir Path folder) throws IOException {
         Files.write(folder.resolve("phone"), bytes(FTYP + "heic"));
         Files.write(folder.resolve("clip.mp4"), bytes(FTYP + "isom"));
         Files.write(folder.resolve("clip.dat"), bytes(FTYP + "mp42"));
@@ -80,7 +81,7 @@ final class UnsupportedFormatTest {
     }
 
     @Test
-    void aVideoThatIsTooLargeForAnImageIsAVideo(@TempDir Path folder) throws IOException {
+    void reportsLargeVideoAsVideo(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("long.jpg");
         Files.write(file, bytes(FTYP + "isom"));
         try (RandomAccessFile grown = new RandomAccessFile(file.toFile(), "rw")) {

@@ -65,7 +65,7 @@ public final class Audit {
         ReadResult result = whole;
         for (Crops needed : crops) {
             if (result instanceof ReadResult.Readable) {
-                result = needed.seen(whole, sample);
+                result = needed.validate(whole, sample);
             }
         }
         return result;

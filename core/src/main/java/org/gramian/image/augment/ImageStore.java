@@ -123,7 +123,7 @@ public final class ImageStore implements AutoCloseable {
         try {
             ParallelLoop.forEach(samples.size(), options.threads, progress, i -> {
                 Sample sample = samples.get(i);
-                switch (crops.seen(reader.apply(sample.file()), sample)) {
+                switch (crops.validate(reader.apply(sample.file()), sample)) {
                     case Unreadable problem -> throw unreadable.apply(sample, problem);
                     case Readable(Image image, var _) -> put(i, scaled(image));
                 }

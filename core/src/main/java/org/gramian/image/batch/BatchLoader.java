@@ -168,7 +168,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             List<Integer> wanted = crops.apply(index);
             Optional<Unreadable> problem = Optional.empty();
             ObjIntConsumer<MemorySegment> content = (slot, _) -> slot.fill((byte) 0);
-            switch (rendering.crops().seen(source.reader().get(), source.box())) {
+            switch (rendering.crops().validate(source.reader().get(), source.box())) {
                 case Unreadable unreadable -> problem = Optional.of(unreadable);
                 case Readable(Image image, var _) -> content = rendering.writer(image, source.name(), wanted);
             }

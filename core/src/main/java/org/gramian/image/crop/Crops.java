@@ -77,12 +77,12 @@ public final class Crops {
     /**
      * Returns the {@link #region} of an image, or the reason why no crops can be taken from it.
      */
-    public ReadResult seen(ReadResult reading, Sample sample) {
-        return seen(reading, sample.box());
+    public ReadResult validate(ReadResult reading, Sample sample) {
+        return validate(reading, sample.box());
     }
 
     /** Returns the region of an image with a bounding box, or the reason why no crops can be taken from it. */
-    public ReadResult seen(ReadResult reading, Optional<Box> object) {
+    public ReadResult validate(ReadResult reading, Optional<Box> object) {
         if (!(reading instanceof ReadResult.Readable(Image image, ImageInfo origin))) {
             return reading;
         }
@@ -93,13 +93,13 @@ public final class Crops {
                     ReadResult.Problem.NO_BOX,
                     "expected a box inside the image of " + image + " for crops +box, found " + box);
         }
-        return seen(new ReadResult.Readable(region.get(), origin));
+        return validate(new ReadResult.Readable(region.get(), origin));
     }
 
     /** Returns the whole image, or the reason why no crops can be taken from it. */
-    public ReadResult seen(ReadResult reading) {
+    public ReadResult validate(ReadResult reading) {
         return reading instanceof ReadResult.Readable(Image image, var _)
-                ? refusal(image.width(), image.height())
+                ? incompatibility(image.width(), image.height())
                         .<ReadResult>map(reason -> new ReadResult.Unreadable(ReadResult.Problem.TOO_THIN, reason))
                         .orElse(reading)
                 : reading;
@@ -129,10 +129,10 @@ public final class Crops {
      * Returns the crops of an image or {@link #region} of the given size.
      *
      * @param name the image's name in its dataset; random crops depend on it
-     * @throws IllegalArgumentException with the {@link #refusal}, if there is one
+     * @throws IllegalArgumentException with the {@link #incompatibility}, if there is one
      */
     public List<Crop> of(int width, int height, String name) {
-        refusal(width, height).ifPresent(reason -> {
+        incompatibility(width, height).ifPresent(reason -> {
             throw new IllegalArgumentException(reason);
         });
         int scaledWidth = scaled(width, height);
@@ -174,7 +174,7 @@ public final class Crops {
     }
 
     /** Returns why no crops can be taken from an image of this size; empty if they can. */
-    public Optional<String> refusal(int width, int height) {
+    public Optional<String> incompatibility(int width, int height) {
         if (width < 1 || height < 1) {
             return Optional.of("expected an image of at least one pixel, found " + width + "×" + height);
         }

@@ -75,7 +75,7 @@ class BatchLoaderTest {
     }
 
     @RandomTest(times = 6)
-    void batchesAreTheSameForAnyNumberOfThreads(Seed seed) {
+    void batchesDoNotDependOnThreads(Seed seed) {
         SplittableRandom random = seed.random();
         List<LoadRequest> list = Images.samples(random.nextInt(1, 60)).stream()
                 .map(sample -> new LoadRequest(
@@ -93,7 +93,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void everyCropComesOnceInTheOrderOfTheListWithItsNumbers() {
+    void cropsComeInOrderOfList() {
         List<Sample> samples = Images.samples(20);
         List<LoadRequest> list = LoadRequest.all(samples, CROPS);
         Given given = Given.by(rendering(Images::read), list, new Prefetch(16, 2, 2));
@@ -121,7 +121,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void anUnreadableImageKeepsItsPlaceWithItsReason() {
+    void unreadableImageKeepsSlotWithReason() {
         List<LoadRequest> list = LoadRequest.all(Images.samples(5), CROPS);
         Given given = Given.by(rendering(Images::read), list, new Prefetch(15, 2, 2));
         for (int image = 0; image < 5; image++) {
@@ -134,7 +134,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void anImageTooThinForTheCropsIsUnreadableForThem() {
+    void tooThinImageIsUnreadable() {
         Function<Path, ReadResult> thin = file -> switch (Images.read(file)) {
             case Readable(Image _, var origin) -> new Readable(new Image(100, 1, new byte[300]), origin);
             case ReadResult.Unreadable unreadable -> unreadable;
@@ -146,7 +146,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void batchesTooLargeForTheMemoryAreRefusedWithTheirSize() {
+    void rejectsBatchesTooLargeForMemory() {
         Crops large = CropPlan.parse("resize:4096").testing();
         Rendering rendering = new Rendering(Images::read, large, Preprocessing.TORCHVISION);
         List<LoadRequest> list = LoadRequest.all(Images.samples(1), large);
@@ -156,7 +156,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void cropsOfABoxAreThoseOfTheImageCutToIt() {
+    void boxCropsEqualCropsOfCutImage() {
         Sample plain = Images.samples(1).getFirst();
         Sample boxed = new Sample(plain.name(), 0, plain.file(), Optional.of(new Box(2, 1, 5, 6)));
         Function<Path, ReadResult> cut = file -> switch (Images.read(file)) {
@@ -177,7 +177,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void theLastBatchIsPaddedWithZerosEvenInAUsedBuffer() {
+    void padsLastBatchWithZeros() {
         List<LoadRequest> list = LoadRequest.all(Images.samples(2), CROPS);
         Given given = Given.by(rendering(Images::read), list, new Prefetch(28, 2, 1));
         assertThat(given.slots().get(1)).hasSize(2);
@@ -186,7 +186,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void aBatchIsATensorWithoutACopy() {
+    void tensorSharesMemory() {
         try (Scope _ = Scope.open();
                 BatchLoader loader = new BatchLoader(
                         rendering(Images::read), LoadRequest.all(Images.samples(1), CROPS), new Prefetch(4, 1, 1));
@@ -198,7 +198,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void noImagesAreNoBatches() {
+    void emptyListHasNoBatches() {
         try (BatchLoader loader = new BatchLoader(rendering(Images::read), List.of(), Prefetch.of(4))) {
             assertThat(loader.hasNext()).isFalse();
             assertThatThrownBy(loader::next).isInstanceOf(NoSuchElementException.class);
@@ -206,7 +206,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void whatAThreadThrowsReachesTheTaker() {
+    void failureOfThreadReachesConsumer() {
         Function<Path, ReadResult> failing = file -> {
             if (file.toString().equals("good7")) {
                 throw new UnsupportedOperationException("a fault of ours");
@@ -226,7 +226,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void closingMidwayLeavesNoThread() {
+    void closeEndsThreads() {
         try (BatchLoader loader = new BatchLoader(
                 rendering(Images::read), LoadRequest.all(Images.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
             loader.next().close();
@@ -236,7 +236,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void closingInterruptsAReaderThatWaits() throws InterruptedException {
+    void closeInterruptsWaitingReader() throws InterruptedException {
         CountDownLatch reading = new CountDownLatch(1);
         Function<Path, ReadResult> stuck = file -> {
             reading.countDown();
@@ -251,7 +251,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void closingTwiceDoesNoHarmAndNothingIsReadAfterwards() {
+    void closeMayBeRepeated() {
         BatchLoader loader = new BatchLoader(
                 rendering(Images::read), LoadRequest.all(Images.samples(5), CROPS), new Prefetch(8, 2, 2));
         Batch batch = loader.next();
@@ -263,7 +263,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void keepingAllBatchesIsSaidInsteadOfWaitingForEver() {
+    void rejectsNextWhileAllBatchesAreInUse() {
         try (BatchLoader loader = new BatchLoader(
                 rendering(Images::read), LoadRequest.all(Images.samples(50), CROPS), new Prefetch(8, 2, 2))) {
             loader.next();
@@ -275,7 +275,7 @@ class BatchLoaderTest {
     }
 
     @Test
-    void nonsenseIsRefused() {
+    void rejectsInvalidArguments() {
         assertThatThrownBy(() -> new Prefetch(0, 1, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new Prefetch(1, 0, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new Prefetch(1, 1, 0)).isInstanceOf(IllegalArgumentException.class);

@@ -21,7 +21,7 @@ final class CropRegionTest {
     }
 
     @RandomTest
-    void everyCropHasTheNumbersThatItHasOfTheWholeImage(Seed seed) {
+    void cropsEqualThoseOfWholeImage(Seed seed) {
         SplittableRandom random = seed.random();
         Image image = random(random, random.nextInt(20, 90), random.nextInt(20, 90));
         for (String plan : List.of("center:24", "paper:24+flips", "ten:16", "resize:33")) {
@@ -35,14 +35,14 @@ final class CropRegionTest {
     }
 
     @Test
-    void onlyTheMiddleIsScaledForACropFromTheMiddle() {
+    void resizesOnlyRegionOfCrops() {
         Image image = random(new SplittableRandom(1), 512, 384);
         List<Crop> crops = CropPlan.parse("center").testing().of(512, 384, "a");
         assertThat(Rendering.CropRegion.of(image, crops).part()).hasToString("224×224");
     }
 
     @Test
-    void anImageOfTheRightSizeIsNotCopied() {
+    void imageOfRightSizeIsNotCopied() {
         Image image = random(new SplittableRandom(1), 341, 256);
         List<Crop> crops = CropPlan.parse("center").testing().of(341, 256, "a");
         assertThat(Rendering.CropRegion.of(image, crops).part()).isSameAs(image);

@@ -28,7 +28,7 @@ class LongFolderTest {
     }
 
     @Test
-    void memoryIsBoundedByTheBatchesAheadWhateverTheLength() {
+    void memoryIsBoundedByPrefetchedBatches() {
         Crops crops = CropPlan.parse("paper:7").testing();
         List<LoadRequest> list = LoadRequest.all(Images.samples(IMAGES), crops);
         AtomicLong read = new AtomicLong();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class PreprocessingTest {
     @RandomTest
-    void textGivesTheSameValueBack(Seed seed) {
+    void parseReadsText(Seed seed) {
         SplittableRandom random = seed.random();
         List<Double> mean = random.doubles(3, -300, 300).boxed().toList();
         List<Double> std = random.doubles(3, 1e-9, 1e9).boxed().toList();
@@ -26,7 +26,7 @@ class PreprocessingTest {
     }
 
     @Test
-    void theTextIsShort() {
+    void textOfKnownNetworks() {
         assertThat(Preprocessing.TORCHVISION.text())
                 .isEqualTo("RGB mean=123.675,116.28,103.53 std=58.395,57.12,57.375");
         assertThat(Preprocessing.CAFFE.text()).isEqualTo("BGR mean=104,117,123 std=1,1,1");
@@ -39,7 +39,7 @@ class PreprocessingTest {
     }
 
     @Test
-    void whatIsNoPreprocessingIsRefusedWithAnExample() {
+    void rejectsInvalidText() {
         for (String text : List.of(
                 "",
                 "RGB",
@@ -61,7 +61,7 @@ class PreprocessingTest {
     }
 
     @RandomTest
-    void everyNumberIsTheDefinitionsOne(Seed seed) {
+    void writeEqualsDefinition(Seed seed) {
         SplittableRandom random = seed.random();
         int width = random.nextInt(1, 30);
         int height = random.nextInt(1, 30);
@@ -95,7 +95,7 @@ class PreprocessingTest {
     }
 
     @Test
-    void anImageOfAnotherSizeIsRefused() {
+    void rejectsImageOfAnotherSize() {
         Image image = new Image(3, 3, new byte[27]);
         Crop crop = new Crop(4, 4, 0, 0, 2, false);
         assertThatThrownBy(() -> Preprocessing.CAFFE.write(image, crop, MemorySegment.ofArray(new float[12])))

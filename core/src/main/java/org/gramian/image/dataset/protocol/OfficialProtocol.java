@@ -39,7 +39,7 @@ sealed interface OfficialProtocol extends Protocol {
         }
 
         @Override
-        public Optional<String> misfit(Dataset dataset, Duplicates duplicates) {
+        public Optional<String> incompatibility(Dataset dataset, Duplicates duplicates) {
             return switch (dataset.assignment()) {
                 case Assignment.Splits(List<Split> splits) ->
                     splits.stream()
@@ -110,7 +110,7 @@ sealed interface OfficialProtocol extends Protocol {
         }
 
         @Override
-        public Optional<String> misfit(Dataset dataset, Duplicates duplicates) {
+        public Optional<String> incompatibility(Dataset dataset, Duplicates duplicates) {
             List<String> names = splits(dataset).stream().map(Split::name).toList();
             return wrongLayout(dataset, layout)
                     .or(() -> numbers()
@@ -154,7 +154,7 @@ sealed interface OfficialProtocol extends Protocol {
         }
 
         @Override
-        public Optional<String> misfit(Dataset dataset, Duplicates duplicates) {
+        public Optional<String> incompatibility(Dataset dataset, Duplicates duplicates) {
             if (!(dataset.assignment() instanceof Assignment.Groups(List<String> letters))) {
                 return wrongLayout(dataset, "kth-tips-2b").or(() -> Optional.of("it has no physical samples"));
             }

@@ -18,9 +18,9 @@ public sealed interface Protocol permits RandomProtocol, OfficialProtocol {
     boolean isRandom();
 
     /** Returns why the protocol cannot split this dataset, as the end of a sentence; empty if it can. */
-    Optional<String> misfit(Dataset dataset, Duplicates duplicates);
+    Optional<String> incompatibility(Dataset dataset, Duplicates duplicates);
 
-    /** Returns the folds, in order; for datasets without a {@link #misfit}. */
+    /** Returns the folds, in order; for datasets without a {@link #incompatibility}. */
     List<Fold> folds(Dataset dataset, Duplicates duplicates, long seed);
 
     /**
@@ -37,14 +37,14 @@ public sealed interface Protocol permits RandomProtocol, OfficialProtocol {
                             ? "none"
                             : "only '" + dataset.classes().getFirst() + "'"));
         }
-        Optional<String> misfit = misfit(dataset, duplicates);
-        if (misfit.isPresent()) {
+        Optional<String> incompatibility = incompatibility(dataset, duplicates);
+        if (incompatibility.isPresent()) {
             List<String> fitting = Protocols.fitting(dataset, duplicates);
             String advice = fitting.isEmpty()
                     ? "every class needs at least 2 different images"
                     : "protocols that fit: " + String.join(", ", fitting);
             throw new IllegalArgumentException(
-                    "the protocol " + text() + " does not fit this dataset: " + misfit.get() + "; " + advice);
+                    "the protocol " + text() + " does not fit this dataset: " + incompatibility.get() + "; " + advice);
         }
         return FoldSet.of(this, dataset, duplicates, seed);
     }

@@ -130,7 +130,7 @@ public final class Protocols {
         Stream<Protocol> others = Stream.of(defaultFor(dataset), new Given(), new RandomProtocol(Kind.HOLDOUT));
         Stream<Protocol> folds = Stream.of(5, 4, 3, 2).map(parts -> new RandomProtocol(Kind.KFOLD, parts));
         Predicate<Protocol> fits =
-                protocol -> protocol.misfit(dataset, duplicates).isEmpty();
+                protocol -> protocol.incompatibility(dataset, duplicates).isEmpty();
         return Stream.concat(others.filter(fits), folds.filter(fits).limit(1))
                 .map(Protocol::text)
                 .distinct()

@@ -97,7 +97,7 @@ record RandomProtocol(Kind kind, double argument) implements Protocol {
     }
 
     @Override
-    public Optional<String> misfit(Dataset dataset, Duplicates duplicates) {
+    public Optional<String> incompatibility(Dataset dataset, Duplicates duplicates) {
         int[] units = new int[dataset.classes().size()];
         for (List<Integer> unit : Stratification.units(dataset, duplicates)) {
             unit.stream()

@@ -135,7 +135,7 @@ final class RandomProtocolTest {
         Duplicates duplicates = copies(dataset, random);
         for (String text : TEXTS) {
             Protocol protocol = Protocols.parse(text);
-            if (protocol.misfit(dataset, duplicates).isPresent()) {
+            if (protocol.incompatibility(dataset, duplicates).isPresent()) {
                 continue;
             }
             FoldSet plan = protocol.plan(dataset, duplicates, seed.value());

@@ -1,6 +1,5 @@
 package org.gramian.image;
 
-import javax.imageio.stream.ImageInputStreamImpl;
 import java.awt.image.BufferedImage;
 import java.awt.image.Raster;
 import java.io.EOFException;
@@ -18,6 +17,7 @@ import javax.imageio.ImageTypeSpecifier;
 import javax.imageio.event.IIOReadProgressListener;
 import javax.imageio.spi.IIORegistry;
 import javax.imageio.spi.ImageReaderSpi;
+import javax.imageio.stream.ImageInputStreamImpl;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.WebpImage.Libwebp;
@@ -353,8 +353,7 @@ final class Decoder implements AutoCloseable {
     }
 
     private static Optional<ImageReaderSpi> fastJpeg() {
-        Iterator<ImageReaderSpi> all =
-                IIORegistry.getDefaultInstance().getServiceProviders(ImageReaderSpi.class, true);
+        Iterator<ImageReaderSpi> all = IIORegistry.getDefaultInstance().getServiceProviders(ImageReaderSpi.class, true);
         while (all.hasNext()) {
             ImageReaderSpi provider = all.next();
             if (provider.getClass().getName().startsWith("com.sun.imageio.")

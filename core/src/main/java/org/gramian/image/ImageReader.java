@@ -18,9 +18,9 @@ import org.gramian.image.FileHeader.GifHeader;
 import org.gramian.image.FileHeader.Kind;
 import org.gramian.image.FileHeader.PngHeader;
 import org.gramian.image.FileHeader.TiffHeader;
+import org.gramian.image.ImageFormat.UnsupportedFormat;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.image.ImageFormat.UnsupportedFormat;
 
 /**
  * Reads images of every {@link ImageFormat} within limits; thread-safe.

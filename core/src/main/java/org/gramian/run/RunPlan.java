@@ -167,7 +167,8 @@ public record RunPlan(
         String counted = near.size() + (near.size() == 1 ? " group" : " groups") + " of near-duplicates ("
                 + near.stream().mapToInt(List::size).sum() + " images)";
         Optional<String> incompatibility = protocol.incompatibility(dataset, all);
-        if (incompatibility.isPresent() && protocol.incompatibility(dataset, identical).isEmpty()) {
+        if (incompatibility.isPresent()
+                && protocol.incompatibility(dataset, identical).isEmpty()) {
             remarks.accept(counted + " cannot be kept on one side of each split, which may inflate the accuracy: "
                     + incompatibility.get());
             return identical;

@@ -74,7 +74,7 @@ final class OtherFormatsReadingTest {
     @CsvSource({"TYPE_3BYTE_BGR, RGB, 8", "TYPE_INT_RGB, RGB, 8", "TYPE_USHORT_555_RGB, RGB, 5"})
     void readsBmp(String type, Colour colour, int bits) throws ReflectiveOperationException {
         BufferedImage image = image(LIVELY, BufferedImage.class.getField(type).getInt(null));
-        Readable reading = read(written(image, "readsBmp"));
+        Readable reading = read(written(image, "bmp"));
         assertThat(distance(reading.image(), LIVELY)).isLessThanOrEqualTo(bits == 8 ? 0 : 8);
         assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.BMP, colour, bits, 24, 16, 1));
     }
@@ -83,9 +83,9 @@ final class OtherFormatsReadingTest {
     void readsGrayBmp() {
         BufferedImage gray = new BufferedImage(7, 3, BufferedImage.TYPE_BYTE_GRAY);
         gray.getRaster().setSample(2, 1, 0, 77);
-        assertThat(value(read(written(gray, "readsBmp")).image(), 2, 1, 1)).isEqualTo(77);
-        assertThat(read(written(gray, "readsBmp")).origin().colour()).isEqualTo(Colour.GRAY);
-        assertThat(read(written(image(LIVELY, BufferedImage.TYPE_BYTE_INDEXED), "readsBmp"))
+        assertThat(value(read(written(gray, "bmp")).image(), 2, 1, 1)).isEqualTo(77);
+        assertThat(read(written(gray, "bmp")).origin().colour()).isEqualTo(Colour.GRAY);
+        assertThat(read(written(image(LIVELY, BufferedImage.TYPE_BYTE_INDEXED), "bmp"))
                         .origin()
                         .colour())
                 .isEqualTo(Colour.PALETTE);
@@ -93,7 +93,7 @@ final class OtherFormatsReadingTest {
 
     @Test
     void rejectsFalseBmpHeaders() {
-        byte[] file = written(image(LIVELY, BufferedImage.TYPE_3BYTE_BGR), "readsBmp");
+        byte[] file = written(image(LIVELY, BufferedImage.TYPE_3BYTE_BGR), "bmp");
         assertThat(refused(Arrays.copyOf(file, file.length - 1)).problem()).isEqualTo(Problem.TRUNCATED);
         assertThat(refused(Arrays.copyOf(file, 30)).problem()).isEqualTo(Problem.TRUNCATED);
         ByteBuffer bytes = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import org.gramian.image.ImageFormat.UnsupportedFormat;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Dataset;
@@ -17,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.gramian.image.ImageFormat.UnsupportedFormat;
 
 final class UnsupportedFormatTest {
     private static final String FTYP = "\0\0\0 ftyp";

@@ -20,7 +20,7 @@ import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.gallery.Gallery;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.Severity;
+import org.gramian.image.audit.Finding.Severity;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelFile;
 import org.gramian.report.run.RunData.AuditFinding;

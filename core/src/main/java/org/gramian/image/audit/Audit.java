@@ -57,7 +57,10 @@ public final class Audit {
     /** Returns an audit that also reports images from which these crops cannot be taken as unreadable. */
     public Audit requiring(Crops needed) {
         return new Audit(
-                options, reader, threads, Stream.concat(crops.stream(), Stream.of(needed)).toList());
+                options,
+                reader,
+                threads,
+                Stream.concat(crops.stream(), Stream.of(needed)).toList());
     }
 
     /** Returns the image, or the reason why a required crop cannot be taken from it. */
@@ -118,8 +121,7 @@ public final class Audit {
         MessageDigest digest = Sha256.digest();
         for (ImageFacts fact : readable) {
             byte[] name = dataset.samples().get(fact.index()).name().getBytes(StandardCharsets.UTF_8);
-            digest.update(
-                    ByteBuffer.allocate(Integer.BYTES).putInt(name.length).flip());
+            digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(name.length).flip());
             digest.update(name);
             digest.update(HexFormat.of().parseHex(fact.digest()));
         }

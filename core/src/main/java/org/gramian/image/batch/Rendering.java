@@ -74,10 +74,16 @@ public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preproce
             }
             int left = crops.stream().mapToInt(Crop::left).min().orElseThrow();
             int top = crops.stream().mapToInt(Crop::top).min().orElseThrow();
-            int width =
-                    crops.stream().mapToInt(crop -> crop.left() + crop.size()).max().orElseThrow() - left;
-            int height =
-                    crops.stream().mapToInt(crop -> crop.top() + crop.size()).max().orElseThrow() - top;
+            int width = crops.stream()
+                            .mapToInt(crop -> crop.left() + crop.size())
+                            .max()
+                            .orElseThrow()
+                    - left;
+            int height = crops.stream()
+                            .mapToInt(crop -> crop.top() + crop.size())
+                            .max()
+                            .orElseThrow()
+                    - top;
             Image part = Resize.part(image, first.width(), first.height(), new Resize.Window(left, top, width, height));
             return new CropRegion(
                     part,

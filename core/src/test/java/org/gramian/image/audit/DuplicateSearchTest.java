@@ -3,7 +3,6 @@ package org.gramian.image.audit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
-import org.gramian.image.audit.AuditReport.DuplicateGroup;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +11,7 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
+import org.gramian.image.audit.AuditReport.DuplicateGroup;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.junit.jupiter.api.Test;

@@ -2,14 +2,14 @@ package org.gramian.image.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.gramian.image.batch.BatchLoader.LoadRequest;
-import org.gramian.image.batch.BatchLoader.Prefetch;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.gramian.image.ReadResult;
+import org.gramian.image.batch.BatchLoader.LoadRequest;
+import org.gramian.image.batch.BatchLoader.Prefetch;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;

@@ -23,8 +23,8 @@ import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.Finding;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.audit.Finding.Kind;
-import org.gramian.image.audit.ImageIssue;
 import org.gramian.image.audit.Finding.Severity;
+import org.gramian.image.audit.ImageIssue;
 
 /**
  * Findings of an audit from the table of {@link org.gramian.spark.executor.PartitionAudit}, in two passes. Each finding names the

@@ -2,9 +2,8 @@
  * Dataset of {@code gramian demo}: ten classes of synthetic textures from a seed, for a first run without own images.
  *
  * <p>A {@link org.gramian.demo.TextureKind} is a class; it generates a {@link org.gramian.demo.TexturePattern}, brightness over
- * the plane, with random proportions. A {@code TextureImage} renders the pattern under random viewing conditions that do not
- * depend on the class: scale, rotation, distortion, light, colours, blur and noise. A {@link org.gramian.demo.TextureSet} is a
- * folder of such images.
+ * the plane, with random proportions. A {@link org.gramian.demo.TextureSet} is a folder of images that show patterns under random
+ * viewing conditions that do not depend on the class: scale, rotation, distortion, light, colours, blur and noise.
  *
  * <pre>{@code
  * new TextureSet(80, 144, 7).write(Path.of("textures"), done -> {}, () -> false);

@@ -7,6 +7,7 @@ import static org.gramian.testing.Facts.facts;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.dataset.Assignment;
@@ -19,12 +20,12 @@ class TablePresetTest {
     private static final List<String> MATERIALS =
             List.of("fabric", "foliage", "glass", "leather", "metal", "paper", "plastic", "stone", "water", "wood");
 
-    private static Dataset dataset(List<String> classes, int images, String layout) {
+    private static Optional<PaperData> recognized(List<String> classes, int images, String layout) {
         List<Sample> samples = IntStream.range(0, images)
                 .mapToObj(i -> new Sample("p" + i, i % classes.size(), Path.of("p" + i)))
                 .toList();
-        return new Dataset(
-                Path.of("x"), classes, samples, new Dataset.Source(layout, new Assignment.None(), List.of()));
+        Dataset.Source source = new Dataset.Source(layout, new Assignment.None(), List.of());
+        return PaperData.of(new Dataset(Path.of("x"), classes, samples, source));
     }
 
     private static List<String> classes(int count) {
@@ -32,31 +33,15 @@ class TablePresetTest {
     }
 
     @Test
-    void presetsHaveRowsOfPaper() {
-        assertThat(TablePreset.parse("table1").rows())
-                .extracting(TableRow::name)
-                .containsExactly("fv-cnn", "fv-fc-cnn", "bcnn", "deep-ten", "tail", "paper");
-        assertThat(TablePreset.parse("table2").rows())
-                .extracting(TableRow::name)
-                .containsExactly(
-                        "tail",
-                        "paper-bcnn",
-                        "paper-tail",
-                        "paper-kernel-no-conv",
-                        "paper-kernel-128",
-                        "paper-kernel",
-                        "paper");
+    void rowsHaveTitlesOfMethods() {
         assertThat(List.of(TablePreset.values()))
                 .flatExtracting(TablePreset::rows)
-                .as("one title for a method, wherever it stands")
                 .allSatisfy(row -> assertThat(row.title())
                         .isEqualTo(Methods.find(row.name()).orElseThrow().title()));
         assertThat(TablePreset.FAMILY.rows())
                 .extracting(TableRow::name)
                 .contains("average", "bcnn", "isqrt", "default")
-                .doesNotContain("paper-kernel")
-                .doesNotContain("cross-layer") // no layer of one row in common with the others
-                .startsWith("average")
+                .doesNotContain("paper-kernel", "cross-layer")
                 .doesNotHaveDuplicates();
         assertThatThrownBy(() -> TablePreset.parse("table3")).has(facts("table1", "table2", "family", "table3"));
     }
@@ -93,22 +78,15 @@ class TablePresetTest {
         assertThat(TablePreset.title(new TableRow("tail", "tail", "average", Map.of()), googlenet))
                 .as("custom label")
                 .isEqualTo("tail");
-        TableRow other = new TableRow("mine", "like VGG-16", "average", Map.of());
-        assertThat(TablePreset.title(other, googlenet)).isEqualTo("like VGG-16");
     }
 
     @Test
     void recognizesCompleteDatasetsOfPaper() {
-        assertThat(PaperData.of(dataset(classes(47), 5640, "dtd:lists"))).hasValue(PaperData.DTD);
-        assertThat(PaperData.of(dataset(classes(10), 1200, "dtd")))
-                .as("10 of its 47 classes")
-                .isEmpty();
-        assertThat(PaperData.of(dataset(MATERIALS, 1000, "csv")))
-                .as("whatever lists it")
-                .hasValue(PaperData.FMD);
-        assertThat(PaperData.of(dataset(MATERIALS, 999, "fmd"))).isEmpty();
-        assertThat(PaperData.of(dataset(classes(10), 1000, "folders"))).isEmpty();
-        assertThat(PaperData.of(dataset(classes(100), 10000, "fgvc-aircraft:variant")))
-                .hasValue(PaperData.AIRCRAFT);
+        assertThat(recognized(classes(47), 5640, "dtd:lists")).hasValue(PaperData.DTD);
+        assertThat(recognized(classes(10), 1200, "dtd")).isEmpty();
+        assertThat(recognized(MATERIALS, 1000, "csv")).hasValue(PaperData.FMD);
+        assertThat(recognized(MATERIALS, 999, "fmd")).isEmpty();
+        assertThat(recognized(classes(10), 1000, "folders")).isEmpty();
+        assertThat(recognized(classes(100), 10000, "fgvc-aircraft:variant")).hasValue(PaperData.AIRCRAFT);
     }
 }

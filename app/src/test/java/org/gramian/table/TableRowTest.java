@@ -4,13 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
-import org.gramian.run.config.TrainConfig;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -99,10 +100,7 @@ class TableRowTest {
         assertThat(row("mdm").requested(TRAINED).values())
                 .containsKey("stage1.rate")
                 .doesNotContainKeys(
-                        "stage1.epochs",
-                        "stage2.epochs",
-                        "optimizer.label-smoothing",
-                        "network.logit-norm");
+                        "stage1.epochs", "stage2.epochs", "optimizer.label-smoothing", "network.logit-norm");
         assertThat(row("bcnn")
                         .with("network.classifier", "svm")
                         .requested(TRAINED)
@@ -111,6 +109,9 @@ class TableRowTest {
         assertThat(row("mdm").with("network.classifier", "softmax").refused(TRAINED))
                 .isEmpty();
         assertThat(row("bcnn").refused(TRAINED)).isEmpty();
+        assertThat(row("bow").requested(Settings.NONE).get(TrainConfig::classifier))
+                .map(LinearSolver::text)
+                .hasValue("svm");
         Settings none = Settings.NONE.with("stage2.epochs", 0).with("network.logit-norm", false);
         assertThat(row("mdm").refused(none)).isEmpty();
     }

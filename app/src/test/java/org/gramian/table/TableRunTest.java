@@ -22,11 +22,9 @@ import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.protocol.Protocols;
-import org.gramian.linear.LinearSolver;
 import org.gramian.run.RunPlan;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.config.Settings;
-import org.gramian.run.config.TrainConfig;
 import org.gramian.table.ResultTable.Cell;
 import org.gramian.table.ResultTable.Numbers;
 import org.gramian.tensor.Device;
@@ -222,30 +220,6 @@ class TableRunTest {
         assertThat(failures.get(2)).isInstanceOf(MissingWeightsException.class);
         assertThat(failures.get(3)).has(facts("descriptors"));
         assertThat(prepared(only(plan, Optional.empty(), "average")).failures()).isEmpty();
-    }
-
-    @Test
-    void rowUsesClassifierOfItsMethod() throws IOException, InterruptedException {
-        Settings solving = Settings.NONE
-                .with("network.backbone", "filters")
-                .with("data.crops", COMMON.get(TrainConfig::crops))
-                .with("data.protocol", COMMON.get(TrainConfig::protocol));
-        assertThat(classifier(solving)).isEqualTo("svm");
-        assertThat(classifier(solving.with("network.classifier", Optional.of(LinearSolver.parse("lda")))))
-                .isEqualTo("lda");
-    }
-
-    private String classifier(Settings common) throws IOException, InterruptedException {
-        TableRun.Entry entry =
-                prepared(plan(TableRow.parse("BOW"), common)).entries().getFirst();
-        return entry.work()
-                .orElseThrow()
-                .plan()
-                .config()
-                .recipe()
-                .solver()
-                .orElseThrow()
-                .text();
     }
 
     @Test

@@ -46,7 +46,7 @@ class CompareCommandTest {
     }
 
     @Test
-    void twoFilesAreTestedImageByImage() throws IOException {
+    void testsTwoFilesByImage() throws IOException {
         Evaluation first = MadeUpEvaluation.of(1, "third 1", 4, 3);
         Evaluation second = MadeUpEvaluation.of(2, "third 1", 4, 1);
         Path better = file("better.json", first);
@@ -61,7 +61,7 @@ class CompareCommandTest {
     }
 
     @Test
-    void foldsOfRunsAreTestedTogether() throws IOException {
+    void testsFoldsOfRunsTogether() throws IOException {
         Path first = run("first", 1, 2);
         Path second = run("second", 10, 1);
         Path json = root.resolve("comparison.json");
@@ -80,7 +80,7 @@ class CompareCommandTest {
     }
 
     @Test
-    void theFirstIsHeldAgainstEachOfTheOthers() throws IOException {
+    void comparesFirstWithEachOther() throws IOException {
         Path first = file("a.json", MadeUpEvaluation.of(1, "third 1", 4, 3));
         Path second = file("b.json", MadeUpEvaluation.of(2, "third 1", 4, 1));
         Path third = file("c.json", MadeUpEvaluation.of(3, "third 1", 4, 2));
@@ -93,7 +93,7 @@ class CompareCommandTest {
     }
 
     @Test
-    void whatCannotBeComparedIsRefusedWithTheReason() throws IOException {
+    void rejectsResultsThatAreNotComparable() throws IOException {
         Evaluation evaluation = MadeUpEvaluation.of(1, "third 1", 4, 3);
         Path here = file("here.json", evaluation);
         Setting elsewhere = new Setting("thirds:3", "third 1", new Fingerprint("b".repeat(64)), 0);

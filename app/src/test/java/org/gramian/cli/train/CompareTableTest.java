@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
-import org.gramian.cli.ImageFolder;
 import org.gramian.cli.Program;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
@@ -82,19 +81,6 @@ class CompareTableTest {
     }
 
     @Test
-    void rowsAreTrainedSeparatelyAgainstAnyBaseline() {
-        Object[] rows = {"--methods", "average,bcnn=pca:3/bilinear/triu/root/l2", "--epochs", 1, "--baseline", "bcnn"};
-        Run first = compare(
-                Stream.concat(Stream.of(rows), Stream.of("--only", "average")).toArray());
-        assertThat(first.code()).as(first.err()).isZero();
-        assertThat(first.out()).containsPattern("bcnn +–").doesNotContainPattern("average .*[+-]\\d+\\.\\d \\(");
-        Run both = compare(rows);
-        assertThat(both.code()).as(both.err()).isZero();
-        assertThat(both.err()).doesNotContainPattern("1 of 2\\W+average").containsPattern("2 of 2\\W+bcnn");
-        assertThat(both.out()).containsPattern("average .*[+-]\\d+\\.\\d \\(").doesNotContainPattern("bcnn +–");
-    }
-
-    @Test
     void failedRowSetsExitCode() {
         Run run = compare("--methods", "large=pca:4/covariance/spd:9/triu,average", "--epochs", 1);
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
@@ -121,13 +107,6 @@ class CompareTableTest {
     }
 
     @Test
-    void solvedClassifierIsNamedInItsRow() {
-        Run run = compare("--methods", "average", "--classifier", "mean", "--epochs", 2);
-        assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out()).containsPattern("average, mean +\\*\\d").has(facts("stage1.epochs=2"));
-    }
-
-    @Test
     void optionsFindRowsByTitle() {
         Run run = compare((Object[])
                 ("--methods bcnn,isqrt,average --only average,B-CNN --baseline iSQRT-COV --epochs 3 --dry-run"
@@ -138,17 +117,6 @@ class CompareTableTest {
                 .containsPattern("B-CNN, mean +bcnn +pictures .* \\d+ s")
                 .containsPattern("iSQRT-COV +isqrt +pictures .* –")
                 .has(facts("stage1.epochs=3", "B-CNN, mean"));
-    }
-
-    @Test
-    void folderIsColumn() throws IOException {
-        Path second = root.resolve("other & more");
-        ImageFolder.tiny(second);
-        List<String> line = line("--methods", "average", "--epochs", 1);
-        line.add(2, second.toString());
-        Run run = Run.of(line.toArray());
-        assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out()).containsPattern("method +pictures +other-more\\R");
     }
 
     @ParameterizedTest

@@ -100,16 +100,6 @@ class TsneTest {
     }
 
     @Test
-    void descentLowersDivergence() {
-        double[][] squares = PrincipalComponents.squaredDistances(groups(4, 15, 6));
-        double[][] plane = PrincipalComponents.of(squares).points();
-        double[][] affinities = Tsne.affinities(squares, 15);
-        Tsne way = new Tsne(15, 300, 0);
-        double[][] begun = new Tsne(15, 1, 0).embed(squares, plane);
-        assertThat(divergence(affinities, way.embed(squares, plane))).isLessThan(0.5 * divergence(affinities, begun));
-    }
-
-    @Test
     void clustersAreSeparated() {
         int groups = 5;
         double[][] map = map(groups(groups, 24, 12), Tsne.DEFAULT);

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.gramian.image.Image;
 import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
@@ -19,12 +20,11 @@ class ImageSheetTest {
 
     private final List<Path> decoded = new ArrayList<>();
 
-    /** So many images, none like another. */
+    /** Distinct images. */
     private Thumbnails images(int count) {
-        List<Sample> samples = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            samples.add(new Sample("p" + i, 0, Path.of("p" + i)));
-        }
+        List<Sample> samples = IntStream.range(0, count)
+                .mapToObj(i -> new Sample("p" + i, 0, Path.of("p" + i)))
+                .toList();
         return Thumbnails.of(new Dataset(Path.of("."), List.of("a"), samples), file -> {
             decoded.add(file);
             int i = decoded.size();
@@ -37,7 +37,7 @@ class ImageSheetTest {
     }
 
     @Test
-    void anImageIsDecodedOnce() {
+    void decodesImageOnce() {
         ImageSheet sheet = new ImageSheet();
         Thumbnails source = images(2);
         assertThat(sheet.place("p0", source)).hasValue(0);
@@ -49,7 +49,7 @@ class ImageSheetTest {
     }
 
     @Test
-    void nothingIsDecodedForAFullPage() {
+    void fullPageDecodesNothing() {
         ImageSheet sheet = new ImageSheet();
         Thumbnails source = images(ImageSheet.MOST + 5);
         for (int i = 0; i < ImageSheet.MOST + 5; i++) {
@@ -61,7 +61,7 @@ class ImageSheetTest {
     }
 
     @Test
-    void aFullPageStillShowsImagesOfAnotherRun() {
+    void fullPageShowsKnownImages() {
         ImageSheet sheet = new ImageSheet();
         for (int i = 0; i < ImageSheet.MOST; i++) {
             byte[] jpeg = {(byte) i, (byte) (i >> 8)};

@@ -18,8 +18,6 @@ import org.gramian.report.Chart.Line;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class LearningViewTest {
     private static List<EpochDone> run(int first, int second, boolean validated) {
@@ -27,7 +25,8 @@ class LearningViewTest {
         for (int i = 0; i < first + second; i++) {
             double loss = 0.2 + 2 * Math.exp(-(i + 1) / 4.0);
             double accuracy = 0.95 - 0.8 * Math.exp(-(i + 1) / 3.0);
-            ValidationScore score = validated ? new ValidationScore(1.1 - accuracy, loss + 0.3) : none(loss);
+            ValidationScore score =
+                    validated ? new ValidationScore(1.1 - accuracy, loss + 0.3) : new ValidationScore(0, loss);
             boolean early = i < first;
             epochs.add(epoch(early ? 1 : 2, early ? i : i - first, early ? 1 : 0.001, loss, accuracy, score));
         }
@@ -40,23 +39,8 @@ class LearningViewTest {
                 stage, number, rate, loss, accuracy, score.error(), score.loss(), true, OptionalDouble.empty());
     }
 
-    /** The score of an epoch without a validation set. */
-    private static ValidationScore none(double loss) {
-        return new ValidationScore(0, loss);
-    }
-
     private static String path(Chart chart, int line) {
         return chart.series().get(line).path();
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2, 100})
-    void drawsRunsOfAnyLength(int epochs) {
-        Chart both = LearningView.loss(run(epochs, 0, true));
-        assertThat(both.series()).hasSize(2);
-        assertThat(path(both, 0)).hasSizeGreaterThan(epochs);
-        assertThat(path(both, 1)).hasSizeGreaterThan(epochs).isNotEqualTo(path(both, 0));
-        assertThat(LearningView.loss(run(epochs, 0, false)).series()).hasSize(1);
     }
 
     @Test
@@ -73,7 +57,7 @@ class LearningViewTest {
         points.add(epoch(1, 5, 0, Double.NaN, 0.5, new ValidationScore(Double.NaN, Double.POSITIVE_INFINITY)));
         assertThat(path(LearningView.loss(points), 0).chars().filter(c -> c == 'L'))
                 .hasSize(4);
-        List<EpochDone> nothing = List.of(epoch(1, 0, 0, Double.NaN, Double.NaN, none(Double.NaN)));
+        List<EpochDone> nothing = List.of(epoch(1, 0, 0, Double.NaN, Double.NaN, new ValidationScore(0, Double.NaN)));
         assertThat(path(LearningView.loss(nothing), 0)).isEmpty();
     }
 

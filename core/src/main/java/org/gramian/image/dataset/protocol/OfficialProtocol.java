@@ -183,7 +183,9 @@ sealed interface OfficialProtocol extends Protocol {
             int[] sampleOf = letters.stream().mapToInt(names::indexOf).toArray();
             return IntStream.range(0, names.size())
                     .mapToObj(sample -> Fold.testing(sampleOf, sample, "sample " + names.get(sample)))
-                    .map(fold -> oneTrains ? new Fold(fold.name(), fold.test(), List.of(), fold.train()) : fold)
+                    .map(fold -> oneTrains
+                            ? new Fold(fold.name(), /* train= */ fold.test(), List.of(), /* test= */ fold.train())
+                            : fold)
                     .toList();
         }
     }

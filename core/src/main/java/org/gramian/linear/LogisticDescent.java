@@ -66,7 +66,7 @@ final class LogisticDescent {
     record Convergence(double gradient, int iterations) {}
 
     /** A vector of parameters and its dual; a vector of weights is its own dual. */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
+    @SuppressWarnings({"ArrayRecordComponent", "ReferenceEquality"}) // never compared; the dual may be the same array
     private record Vector(double[] values, double[] dual) {
         double dot(Vector other) {
             double[] a = values;

@@ -3,15 +3,35 @@ package org.gramian.explain;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.IntStream;
 import org.gramian.explain.Attribution.Baseline;
 import org.gramian.explain.CropMosaic.Grid;
 import org.gramian.explain.Explanation.ChannelPair;
+import org.gramian.explain.Explanation.Parts;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
+import org.gramian.pooling.Aggregation;
+import org.gramian.pooling.FirstOrder.Average;
+import org.gramian.pooling.FirstOrder.GeneralizedMean;
+import org.gramian.pooling.FirstOrder.Maximum;
+import org.gramian.pooling.FirstOrder.Sum;
+import org.gramian.pooling.FirstOrder.Weighted;
+import org.gramian.pooling.Pyramid;
+import org.gramian.pooling.SecondOrder;
+import org.gramian.spd.Democratic;
+import org.gramian.spd.Kernel;
+import org.gramian.spd.Kernel.Bilinear;
+import org.gramian.spd.Kernel.Covariance;
+import org.gramian.spd.Kernel.Gaussian;
+import org.gramian.spd.Kernel.Laplacian;
+import org.gramian.spd.Kernel.Polynomial;
+import org.gramian.spd.KernelSum;
+import org.gramian.spd.Rbf;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -181,5 +201,204 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         int height = Math.toIntExact(features.at(1));
         int width = Math.toIntExact(features.at(2));
         return crops.stream().map(values -> new Grid(height, width, values)).toList();
+    }
+
+    /**
+     * Ranks pairs of feature maps, or single maps, by their contribution to a score: gradient times the image's contribution to an entry
+     * ({@link EntryTerms}), summed over crops, and over positions for single maps.
+     */
+    record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
+        /** A pair, or the same map twice, with its contribution in each crop. */
+        @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
+        record Ranked(int first, int second, double[] crops) {
+            double contribution() {
+                return Arrays.stream(crops).sum();
+            }
+        }
+
+        /** Returns what the aggregation can be attributed to. */
+        Parts parts() {
+            return switch (aggregation) {
+                case SecondOrder _ -> Parts.PAIRS;
+                case Average _, Maximum _, Sum _, GeneralizedMean _, Pyramid _, Weighted _ -> Parts.CHANNELS;
+                default -> Parts.NONE;
+            };
+        }
+
+        /** Returns the largest contributions by magnitude, without zeros. */
+        List<Ranked> top(int count) {
+            if (count == 0) {
+                return List.of();
+            }
+            List<Ranked> all = switch (parts()) {
+                case PAIRS -> pairs(((SecondOrder) aggregation).kernel());
+                case CHANNELS -> channels();
+                case NONE -> List.of();
+            };
+            return all.stream()
+                    .filter(pair -> pair.contribution() != 0)
+                    .sorted(Comparator.comparingDouble(pair -> -Math.abs(pair.contribution())))
+                    .limit(count)
+                    .toList();
+        }
+
+        /**
+         * Returns pairs of active maps; with a map that is 0 everywhere an entry depends on the other map alone. The row of means in a
+         * Gaussian's matrix is skipped.
+         */
+        private List<Ranked> pairs(Kernel kernel) {
+            EntryTerms terms = EntryTerms.of(kernel);
+            double[] entries = found.meeting().toDoubles();
+            double[] gradients = found.meetingGradient().toDoubles();
+            int size = Math.toIntExact(found.meeting().size(1));
+            int[] active = active();
+            List<Ranked> all = new ArrayList<>();
+            for (int i : active) {
+                for (int j : active) {
+                    if (i < j || (i == j && terms.onDiagonal())) {
+                        double[] crops = new double[entries.length / (size * size)];
+                        for (int n = 0; n < crops.length; n++) {
+                            int place = (n * size + i) * size + j;
+                            double gradient = gradients[place] + (i == j ? 0 : gradients[(n * size + j) * size + i]);
+                            crops[n] = gradient * (entries[place] - terms.without(i == j));
+                        }
+                        all.add(new Ranked(i, j, crops));
+                    }
+                }
+            }
+            return all;
+        }
+
+        private int[] active() {
+            double[] sums = found.maps().abs().sum(0, 2).toDoubles();
+            return IntStream.range(0, sums.length).filter(i -> sums[i] > 0).toArray();
+        }
+
+        private List<Ranked> channels() {
+            Tensor products = products();
+            double[] sums = products.sum(2).toDoubles();
+            int crops = Math.toIntExact(products.size(0));
+            int maps = Math.toIntExact(products.size(1));
+            List<Ranked> all = new ArrayList<>();
+            for (int i = 0; i < maps; i++) {
+                double[] own = new double[crops];
+                for (int n = 0; n < crops; n++) {
+                    own[n] = sums[n * maps + i];
+                }
+                all.add(new Ranked(i, i, own));
+            }
+            return all;
+        }
+
+        /** Returns gradient times feature, {@code [n, C, N]}. */
+        private Tensor products() {
+            Tensor products = found.meeting().mul(found.meetingGradient());
+            long crops = products.size(0);
+            long maps = products.size(1);
+            return products.contiguous().reshape(crops, maps, products.shape().elements() / (crops * maps));
+        }
+
+        /**
+         * Attributes a pair's contribution to the positions of each crop, which sum to it: gradient times feature for single maps, in
+         * proportion to the terms of their entry for pairs.
+         */
+        List<float[]> shares(Ranked pair) {
+            boolean single = parts() == Parts.CHANNELS;
+            double[] first = channel(single ? products() : found.maps(), pair.first());
+            double[] second = single ? first : channel(found.maps(), pair.second());
+            int positions = first.length / pair.crops().length;
+            List<float[]> all = new ArrayList<>();
+            for (int n = 0; n < pair.crops().length; n++) {
+                double[] a = Arrays.copyOfRange(first, n * positions, (n + 1) * positions);
+                double[] b = Arrays.copyOfRange(second, n * positions, (n + 1) * positions);
+                double[] terms = single
+                        ? a
+                        : EntryTerms.of(((SecondOrder) aggregation).kernel()).of(a, b);
+                double sum = Arrays.stream(terms).sum();
+                double factor = sum == 0 ? 0 : pair.crops()[n] / sum;
+                float[] shares = new float[positions];
+                for (int x = 0; x < positions; x++) {
+                    shares[x] = (float) (factor * terms[x]);
+                }
+                all.add(shares);
+            }
+            return all;
+        }
+
+        private static double[] channel(Tensor maps, int index) {
+            return maps.slice(1, index, index + 1L).contiguous().toDoubles();
+        }
+
+        /**
+         * Contribution of an image to an entry {@code K_ij} of a kernel matrix, by position.
+         *
+         * <p>Every kernel is a function of a sum over positions, {@code K_ij = h(Σ_x q(x))}: of squared differences, {@code
+         * q = (f_i − f_j)²}, for {@code rbf} and {@code laplacian}, of products {@code f_i f_j} for the others, less the
+         * means for {@code covariance}; the weights of {@code democratic} are left out of the shares, and those of a
+         * sum of kernels follow its first kernel. Without an image, all maps 0, the entry is {@code h(0)}: 1 for
+         * differences. The contribution is {@code K_ij − h(0)}, and a position's share is proportional to {@code q(x)}: the integrated
+         * gradient of the entry from zero features (Sundararajan, Taly and Yan, 2017), since {@code q} is quadratic in them; the width of
+         * {@code rbf} is constant.
+         *
+         * @param kind the terms
+         * @param nothing {@code h(0)}
+         * @param jitter added to the diagonal
+         */
+        record EntryTerms(Kind kind, double nothing, double jitter) {
+            enum Kind {
+                DIFFERENCES,
+                PRODUCTS,
+                CENTRED_PRODUCTS
+            }
+
+            static EntryTerms of(Kernel kernel) {
+                return switch (kernel) {
+                    case Rbf _, Laplacian _ -> new EntryTerms(Kind.DIFFERENCES, 1, kernel.jitter());
+                    case Polynomial p ->
+                        new EntryTerms(Kind.PRODUCTS, Math.pow(p.offset(), p.degree()), kernel.jitter());
+                    case Bilinear _, Gaussian _, Democratic _ -> new EntryTerms(Kind.PRODUCTS, 0, kernel.jitter());
+                    case Covariance _ -> new EntryTerms(Kind.CENTRED_PRODUCTS, 0, kernel.jitter());
+                    case KernelSum sum -> {
+                        double nothing = without(sum, false);
+                        yield new EntryTerms(of(sum.factors().getFirst()).kind, nothing, without(sum, true) - nothing);
+                    }
+                };
+            }
+
+            /** Returns the entry of a sum without an image. */
+            private static double without(KernelSum sum, boolean diagonal) {
+                return sum.<Double>combined(
+                        (kernel, _) -> of(kernel).without(diagonal), Double::sum, (a, b) -> a * b, (a, b) -> a * b);
+            }
+
+            /** Returns whether the diagonal depends on the image. */
+            boolean onDiagonal() {
+                return kind != Kind.DIFFERENCES;
+            }
+
+            /** Returns the entry without an image. */
+            double without(boolean diagonal) {
+                return nothing + (diagonal ? jitter : 0);
+            }
+
+            /** Computes {@code q} at every position, of two maps of one crop. */
+            double[] of(double[] first, double[] second) {
+                double a = mean(first);
+                double b = mean(second);
+                double[] terms = new double[first.length];
+                for (int x = 0; x < terms.length; x++) {
+                    terms[x] = switch (kind) {
+                        case DIFFERENCES -> (first[x] - second[x]) * (first[x] - second[x]);
+                        case PRODUCTS -> first[x] * second[x];
+                        case CENTRED_PRODUCTS -> (first[x] - a) * (second[x] - b);
+                    };
+                }
+                return terms;
+            }
+
+            private static double mean(double[] values) {
+                return Arrays.stream(values).average().orElse(0);
+            }
+        }
     }
 }

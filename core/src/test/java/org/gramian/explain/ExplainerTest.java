@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.autodiff.Parameter;
+import org.gramian.explain.Explainer.PairRanking;
 import org.gramian.explain.Explainer.Settings;
 import org.gramian.explain.Explanation.Parts;
 import org.gramian.image.Image;

@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.backbone.Backbone;
+import org.gramian.explain.Explainer.PairRanking;
 import org.gramian.model.Model;
 import org.gramian.pooling.SecondOrder;
 import org.gramian.tensor.DType;

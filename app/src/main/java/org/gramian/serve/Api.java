@@ -20,28 +20,13 @@ import org.gramian.serve.RequestBody.UploadedImage;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/**
- * The endpoints below {@code /v1}.
- *
- * @param slot the model
- * @param admission capacity for requests
- * @param reader tells the pixels of images by their headers
- * @param batcher computes images
- * @param limits of a request
- * @param meters metrics
- */
+/** The endpoints below {@code /v1}. */
 record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batcher, Limits limits, Meters meters) {
     private static final int DEFAULT_TOP = 5;
     private static final int MAX_TOP = 1_000;
     private static final int MAX_NEAREST = 50;
 
-    /**
-     * Query parameters of a prediction.
-     *
-     * @param top number of classes
-     * @param explain whether to add a heat map
-     * @param nearest number of nearest training images
-     */
+    /** Query parameters of a prediction. */
     private record Query(int top, boolean explain, int nearest) {}
 
     /** Builds the JSON of one image, computing an explanation if requested. */

@@ -74,9 +74,6 @@ final class Batcher {
     /**
      * What to compute for the images of a request.
      *
-     * @param lease of the model
-     * @param rows rows to compute
-     * @param explain whether the predictions are explained
      * @param ticket accounts for the memory of the images
      */
     record Job(ModelSlot.Lease lease, Set<Engine.Rows> rows, boolean explain, Admission.Ticket ticket) {}
@@ -88,7 +85,6 @@ final class Batcher {
     /**
      * A computed image.
      *
-     * @param result rows of every requested kind
      * @param view input of the explanation, if one is requested
      */
     record Computed(ImageResult.Computed result, Optional<CroppedImage> view) implements Outcome {}
@@ -137,7 +133,6 @@ final class Batcher {
      * An explanation, computed alone.
      *
      * @param end deadline of its request; the earliest is computed first
-     * @param work completes the result
      */
     record Explanation(ModelSlot.Lease lease, Deadline end, Runnable work, CompletableFuture<?> result)
             implements Work {}
@@ -145,9 +140,7 @@ final class Batcher {
     /**
      * Starts the threads.
      *
-     * @param threads that decode
      * @param batchSize most crops of a batch; an image with more is a batch of its own
-     * @param reader decodes an image
      */
     Batcher(int threads, int batchSize, Reader reader, Listener listener) {
         this.reader = reader;

@@ -13,7 +13,6 @@ import org.slf4j.LoggerFactory;
  * End of the time limit of a request.
  *
  * @param nanos on the clock of {@link System#nanoTime}
- * @param time the whole time limit
  */
 record Deadline(long nanos, Duration time) {
     private static final Logger LOG = LoggerFactory.getLogger(Deadline.class);

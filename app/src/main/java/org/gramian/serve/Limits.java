@@ -13,8 +13,6 @@ public record Limits(Upload upload, Load load, Connections connections) {
     /**
      * Limits of one request.
      *
-     * @param bytes maximum bytes of a body
-     * @param images maximum images of a body
      * @param pixels maximum pixels of an image, checked before it is decoded
      * @param time timeout for receiving a body, and for sending a response
      */
@@ -31,7 +29,6 @@ public record Limits(Upload upload, Load load, Connections connections) {
      * Limits of all requests together.
      *
      * @param images maximum accepted images without a response
-     * @param batch maximum crops of a batch
      * @param answer timeout for computing a response
      * @param grace timeout for finishing accepted requests at shutdown
      */
@@ -47,7 +44,6 @@ public record Limits(Upload upload, Load load, Connections connections) {
     /**
      * Limits of connections.
      *
-     * @param perClient maximum open connections of a client address
      * @param header timeout for receiving the header of a request, counted from the opening of the connection or the end of the
      *     response before
      */

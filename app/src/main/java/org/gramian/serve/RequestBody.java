@@ -47,7 +47,6 @@ final class RequestBody {
      * An uploaded image.
      *
      * @param name file name of the client, for the response only
-     * @param content encoded image
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record UploadedImage(String name, byte[] content) {}

@@ -8,10 +8,8 @@ import java.util.stream.LongStream;
 /**
  * Options of a server.
  *
- * @param host address to listen on
  * @param port 0 for any free port
  * @param token required by {@code /v1} and {@code /metrics} as {@code Authorization: Bearer TOKEN}, if present
- * @param limits against requests that are too large, too slow or too many
  */
 public record ServeOptions(String host, int port, Optional<String> token, Limits limits) {
     public static final String DEFAULT_HOST = "localhost";

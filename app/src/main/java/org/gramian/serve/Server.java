@@ -64,7 +64,6 @@ public final class Server implements AutoCloseable {
      * Receives messages of a server.
      *
      * @param events rare events, e.g. a reloaded model
-     * @param requests a line for each request
      */
     public record Listener(Consumer<String> events, Consumer<String> requests) {
         public static final Listener NONE = new Listener(_ -> {}, _ -> {});

@@ -35,7 +35,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aRequestLargerThanTheMemoryLimitIsServedWhenAlone() throws HttpError {
+    void servesLargeRequestsAlone() throws HttpError {
         Admission.Ticket huge = admission.enter();
         huge.bytes(10);
         huge.bytes(10 * ALL);
@@ -45,7 +45,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aFinishedRequestReservesNothing() throws HttpError {
+    void finishedRequestReservesNothing() throws HttpError {
         Admission.Ticket ended = admission.enter();
         ended.close();
         assertBusy(() -> ended.bytes(10));
@@ -82,7 +82,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aRequestThatExceedsTheTimeLimitAloneIsRefusedWithThePossibleCount() throws HttpError {
+    void refusesRequestsBeyondTheTimeLimit() throws HttpError {
         Admission unmeasured = new Admission(new Limits(
                 Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
         unmeasured.enter().images(32, 32, 0); // no measurement yet
@@ -114,7 +114,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aRequestOfTooManyPixelsIsRefusedWithThePossibleCount() throws HttpError {
+    void refusesTooManyPixels() throws HttpError {
         Admission two = new Admission(Limits.DEFAULT, 2);
         assertThatThrownBy(() -> two.enter().images(32, 0, 32 * 49_000_000L))
                 .isInstanceOfSatisfying(
@@ -124,7 +124,7 @@ class AdmissionTest {
     }
 
     @Test
-    void theTimePerPixelIsMeasured() throws HttpError {
+    void measuresTimePerPixel() throws HttpError {
         Admission one = new Admission(Limits.DEFAULT, 1);
         for (int i = 0; i < 100; i++) {
             one.decoded(10_000, Duration.ofSeconds(1)); // too small to tell

@@ -74,7 +74,7 @@ class BatcherTest {
     }
 
     @Test
-    void computingThreadSurvivesAFailureThatCannotBeReported() throws Exception {
+    void computingThreadSurvivesFailures() throws Exception {
         Batcher batcher = batcher();
         Deadline end = Deadline.in(SHORT);
         batcher.add(new Batcher.Explanation(
@@ -124,7 +124,7 @@ class BatcherTest {
     }
 
     @Test
-    void explanationsOfTheEarlierRequestComeFirstAndTakeTurnsWithBatches() {
+    void explanationsTakeTurnsWithBatches() {
         Deadline early = Deadline.in(LONG);
         Deadline late = new Deadline(early.nanos() + 1, LONG);
         assertThat(computed(batcher -> {
@@ -139,7 +139,7 @@ class BatcherTest {
     }
 
     @Test
-    void explanationsComeBeforeBatchesOnceHalfOfTheirTimeIsOver() {
+    void urgentExplanationsComeFirst() {
         Deadline near = new Deadline(System.nanoTime() + LONG.toNanos() / 3, LONG);
         assertThat(computed(batcher -> {
                     batcher.add(crops(() -> {}));
@@ -191,7 +191,7 @@ class BatcherTest {
     }
 
     @Test
-    void aLaterRequestTakesTurnsWithAnEarlierOneFromThenOn() throws Exception {
+    void laterRequestTakesTurns() throws Exception {
         CountDownLatch decoding = new CountDownLatch(1);
         CountDownLatch submitted = new CountDownLatch(1);
         Batcher batcher = batcher((content, _) -> {
@@ -244,7 +244,7 @@ class BatcherTest {
     }
 
     @Test
-    void imagesThatAreNotDecodedAtTheEndFailAsStopping() throws Exception {
+    void closedBatcherFailsImages() throws Exception {
         CountDownLatch decoding = new CountDownLatch(1);
         Batcher batcher = batcher((_, _) -> {
             decoding.countDown();

@@ -30,7 +30,7 @@ class ComputeTest {
     private Path folder;
 
     @Test
-    void scoresAndDescriptorsOfAnImageAreComputedInOnePass() throws Exception {
+    void computesScoresAndDescriptorsInOnePass() throws Exception {
         List<Set<Engine.Rows>> passes = new ArrayList<>();
         LoadedModel model = Served.computedBy(Served.withGallery(folder), engine -> (crops, shape, wanted) -> {
             passes.add(wanted);
@@ -44,14 +44,14 @@ class ComputeTest {
     }
 
     @Test
-    void outOfMemoryInTheEngineGets503AndTheNextRequestSucceeds() throws Exception {
+    void outOfMemoryGets503() throws Exception {
         assertRefusedOnce("no-memory", () -> {
             throw new OutOfMemoryError("simulated");
         });
     }
 
     @Test
-    void aFailureOfLibtorchGets503AndTheNextRequestSucceeds() throws Exception {
+    void failureOfLibtorchGets503() throws Exception {
         String message = assertRefusedOnce("not-computed", () -> {
             throw new LibtorchException("simulated aten::mm of [[9, 9], [9, 9]] failed");
         });
@@ -78,7 +78,7 @@ class ComputeTest {
     }
 
     @Test
-    void outOfMemoryWhileDecodingGets503InsteadOfUnreadable() throws Exception {
+    void outOfMemoryWhileDecodingGets503() throws Exception {
         Admission admission = new Admission(Limits.DEFAULT);
         Unreadable full = new Unreadable(Problem.NO_MEMORY, "simulated");
         Batcher batcher = new Batcher(1, 1, (_, _) -> full, (_, _, _) -> {});
@@ -96,7 +96,7 @@ class ComputeTest {
     }
 
     @Test
-    void anExplanationKeepsTheCroppedImageAndCountsItsMemory() throws Exception {
+    void explanationCountsMemoryOfItsCrops() throws Exception {
         LoadedModel model = Served.withGallery(folder);
         Image large = new Image(3_000, 2_000, new byte[3 * 3_000 * 2_000]);
         ReadResult read = new Readable(large, new ImageInfo(ImageFormat.PNG, ImageInfo.Colour.RGB, 8, 3_000, 2_000, 1));

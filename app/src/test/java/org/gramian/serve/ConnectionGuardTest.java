@@ -71,7 +71,7 @@ class ConnectionGuardTest {
     }
 
     @Test
-    void aHeaderThatComesByteByByteIsCutOff() throws Exception {
+    void closesSlowHeaders() throws Exception {
         try (Socket socket = connect("127.0.0.1")) {
             assertThat(closedAfter(socket, "GET /health HTTP/1.1\r\nX: " + "a".repeat(1000)))
                     .hasValueSatisfying(
@@ -80,7 +80,7 @@ class ConnectionGuardTest {
     }
 
     @Test
-    void theSecondHeaderOfAConnectionIsCutOffToo() throws Exception {
+    void closesSlowSecondHeaders() throws Exception {
         try (Socket socket = connect("127.0.0.1")) {
             socket.getOutputStream().write((REQUEST + "\r\n").getBytes(ISO_8859_1));
             assertThat(read(socket)).startsWith("HTTP/1.1 200");
@@ -97,14 +97,16 @@ class ConnectionGuardTest {
     }
 
     @Test
-    void aSlowBodyIsNoSlowHeader() throws Exception {
+    void acceptsSlowBodies() throws Exception {
         byte[] image = Served.png(1);
         try (Socket socket = connect("127.0.0.1")) {
             socket.getOutputStream()
-                    .write(
-                            ("POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\nContent-Length: "
-                                            + image.length + "\r\n\r\n")
-                                    .getBytes(ISO_8859_1));
+                    .write(("POST /v1/predict HTTP/1.1\r\n"
+                                    + "Host: localhost\r\n"
+                                    + "Content-Type: image/png\r\n"
+                                    + "Content-Length: "
+                                    + image.length + "\r\n\r\n")
+                            .getBytes(ISO_8859_1));
             for (int part = 0; part < 8; part++) {
                 Thread.sleep(100);
                 int from = image.length * part / 8;
@@ -117,7 +119,7 @@ class ConnectionGuardTest {
 
     @Test
     @EnabledOnOs(OS.LINUX) // other systems have no second local address
-    void aClientWithManyConnectionsLeavesRoomForOthers() throws Exception {
+    void limitsConnectionsPerClient() throws Exception {
         List<Socket> many = new ArrayList<>();
         try {
             int open = 0;

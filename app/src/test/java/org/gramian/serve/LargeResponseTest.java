@@ -46,7 +46,7 @@ class LargeResponseTest {
     }
 
     @Test
-    void aLargeResponseIsComplete() throws Exception {
+    void largeResponseIsComplete() throws Exception {
         try (Served served = start(LONG)) {
             JsonNode numbers = Served.json(served.post("/v1/embed", "image/png", Served.png(1)))
                     .get("results")
@@ -58,7 +58,7 @@ class LargeResponseTest {
     }
 
     @Test
-    void aRequestEndsWhenItsResponseIsRead() throws Exception {
+    void requestEndsWhenItsResponseIsRead() throws Exception {
         try (Served served = start(LONG)) {
             try (Socket socket = ask(served)) {
                 assertThat(socket.getInputStream().read()).isEqualTo('H');
@@ -70,7 +70,7 @@ class LargeResponseTest {
     }
 
     @Test
-    void aClientThatReadsTooSlowlyIsDisconnected() throws Exception {
+    void disconnectsSlowReaders() throws Exception {
         try (Served served = start(Duration.ofSeconds(1));
                 Socket socket = ask(served)) {
             InputStream in = socket.getInputStream();

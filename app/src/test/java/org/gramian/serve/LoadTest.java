@@ -72,7 +72,7 @@ class LoadTest {
     }
 
     @Test
-    void queuedImagesAreBatchedAndAFullQueueIsRefused() throws Exception {
+    void batchesQueuedImagesAndRefusesAFullQueue() throws Exception {
         Gate gate = new Gate();
         try (Served served = start(gate, load(12, Duration.ofSeconds(30)))) {
             List<CompletableFuture<HttpResponse<String>>> requested = new ArrayList<>();
@@ -100,7 +100,7 @@ class LoadTest {
     }
 
     @Test
-    void explanationsThatExceedTheTimeLimitAreRefusedAndAcceptedOnesAnswered() throws Exception {
+    void refusesExplanationsBeyondTheTimeLimit() throws Exception {
         Gate gate = new Gate();
         try (Served served = start(gate, load(256, Duration.ofSeconds(60)))) {
             UploadedImage[] images = new UploadedImage[32];
@@ -128,7 +128,7 @@ class LoadTest {
     }
 
     @Test
-    void aRequestTimesOutAndTheModelIsNotFreedWhileItComputes() throws Exception {
+    void requestTimesOutWhileTheModelComputes() throws Exception {
         Gate gate = new Gate();
         try (Served served = start(gate, load(12, Duration.ofMillis(300)))) {
             ServerTest.assertError(ask(served, 1).get(20, TimeUnit.SECONDS), 503, "timeout");
@@ -155,7 +155,7 @@ class LoadTest {
     }
 
     @Test
-    void aLargeContentLengthWithoutABodyBlocksNoOtherRequest() throws Exception {
+    void announcedBodyBlocksNoOtherRequest() throws Exception {
         Gate gate = new Gate();
         gate.open.countDown();
         int announced = Limits.Upload.DEFAULT.bytes();
@@ -193,7 +193,7 @@ class LoadTest {
     }
 
     @Test
-    void healthReportsAComputingThreadThatDied() throws Exception {
+    void healthReportsADeadComputingThread() throws Exception {
         Set<Thread> others = computing();
         try (Served served = start(new Gate(), load(12, Duration.ofSeconds(30)))) {
             assertThat(served.get("/health").statusCode()).isEqualTo(200);
@@ -215,7 +215,7 @@ class LoadTest {
     }
 
     @Test
-    void aNewModelIsLoadedUnderLoadAndADamagedOneIsNot() throws Exception {
+    void reloadsUnderLoadAndKeepsTheModel() throws Exception {
         Path file = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
         ConcurrentLinkedQueue<String> said = new ConcurrentLinkedQueue<>();
         Server server =

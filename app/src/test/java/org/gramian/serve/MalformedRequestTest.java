@@ -94,7 +94,7 @@ class MalformedRequestTest {
     }
 
     @Test
-    void aHugeImageInItsHeaderIsRefusedWithTheLimit() throws Exception {
+    void rejectsHugeImagesByHeader() throws Exception {
         HttpResponse<String> response = served.post("/v1/predict", "image/png", hugePng());
         assertThat(response.statusCode()).isEqualTo(413);
         JsonNode error = Served.json(response).get("results").get(0).get("error");
@@ -118,7 +118,7 @@ class MalformedRequestTest {
 
     /** 48 s for 100,000 segments before they were removed. */
     @Test
-    void aJpegOfManySegmentsIsAnsweredAtOnce() throws Exception {
+    void decodesJpegOfManySegments() throws Exception {
         byte[] jpeg = jpeg();
         ByteBuffer attack = ByteBuffer.allocate(jpeg.length + 4 * 100_000).put(jpeg, 0, 2);
         while (attack.position() < 2 + 4 * 100_000) {
@@ -139,7 +139,7 @@ class MalformedRequestTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"gzip", "br", "deflate, gzip"})
-    void anEncodedBodyGets415(String encoding) throws Exception {
+    void encodedBodyGets415(String encoding) throws Exception {
         HttpResponse<String> response = served.send(served.to("/v1/predict")
                 .header("Content-Type", "image/png")
                 .header("Content-Encoding", encoding)
@@ -150,7 +150,7 @@ class MalformedRequestTest {
     }
 
     @Test
-    void aSlowBodyGets408() throws Exception {
+    void slowBodyGets408() throws Exception {
         long start = System.nanoTime();
         try (Socket socket = connect()) {
             OutputStream out = socket.getOutputStream();
@@ -211,10 +211,26 @@ class MalformedRequestTest {
                 "\u0000\u0001\u0002\r\n\r\n",
                 "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
                 "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
-                "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc",
-                "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-                "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: \u0007;;;=\r\nContent-Length: 1\r\n\r\na",
-                "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=\r\nContent-Length: 1\r\n\r\na"
+                "POST /v1/predict HTTP/1.1\r\n"
+                        + "Host: localhost\r\n"
+                        + "Content-Length: 3\r\n"
+                        + "Transfer-Encoding: chunked\r\n\r\n"
+                        + "abc",
+                "POST /v1/predict HTTP/1.1\r\n"
+                        + "Host: localhost\r\n"
+                        + "Content-Type: image/png\r\n"
+                        + "Transfer-Encoding: chunked\r\n\r\n"
+                        + "zz\r\n",
+                "POST /v1/predict HTTP/1.1\r\n"
+                        + "Host: localhost\r\n"
+                        + "Content-Type: \u0007;;;=\r\n"
+                        + "Content-Length: 1\r\n\r\n"
+                        + "a",
+                "POST /v1/predict HTTP/1.1\r\n"
+                        + "Host: localhost\r\n"
+                        + "Content-Type: multipart/form-data; boundary=\r\n"
+                        + "Content-Length: 1\r\n\r\n"
+                        + "a"
             })
     void invalidHttpIsRefused(String request) throws Exception {
         try (Socket socket = connect()) {
@@ -237,7 +253,7 @@ class MalformedRequestTest {
     }
 
     @Test
-    void aTruncatedFormIsRefusedAndLeavesNoFile() throws Exception {
+    void rejectsTruncatedForms() throws Exception {
         byte[] form = Served.form("xyz", new UploadedImage("../../a.png", Served.png(1)));
         Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
         long before = files(temporary);

@@ -61,7 +61,7 @@ class ModelReloaderTest {
     }
 
     @Test
-    void aChangeWhileTheFirstModelIsLoadedCausesAReload() throws Exception {
+    void changeDuringLoadCausesReload() throws Exception {
         ModelSource source = source(load -> {
             if (load == 1) {
                 TinyModel.write(file, "resize:40");
@@ -88,7 +88,7 @@ class ModelReloaderTest {
     }
 
     @Test
-    void aGalleryIsDroppedIfTheModelChangedWhileItWasLoaded() throws Exception {
+    void changedModelDropsTheGallery() throws Exception {
         ModelSource plain = Served.source(file);
         LoadedModel without = plain.load(events::add);
         new GalleryBuilder(TinyModel.CLASSES, without.header().descriptorSize(), Sha256.hex(Sha256.of(file)))

@@ -112,7 +112,7 @@ class OpenApiTest {
 
     /** The table of errors in the docs has each status and code that the sources create. */
     @Test
-    void everyErrorOfTheSourcesIsInTheDocs() throws IOException {
+    void everyErrorIsDocumented() throws IOException {
         List<String> rows = Files.readAllLines(Path.of("../docs/serving.md")).stream()
                 .filter(line -> line.matches("\\| [45]\\d\\d.*"))
                 .toList();
@@ -130,7 +130,7 @@ class OpenApiTest {
     }
 
     @Test
-    void theSchemaCheckFindsErrors() {
+    void schemaCheckFindsErrors() {
         assertThat(Stream.of("{\"status\":\"bad\"}", "{}", "{\"status\":\"ok\",\"more\":1}")
                         .map(body -> check.problems("Health", body)))
                 .allSatisfy(problems -> assertThat(problems).isNotEmpty());

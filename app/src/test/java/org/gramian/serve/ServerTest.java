@@ -49,7 +49,7 @@ class ServerTest {
     }
 
     @Test
-    void predictReturnsThePredictionOfTheClassifier() throws Exception {
+    void predictsLikeTheClassifier() throws Exception {
         JsonNode result = Served.json(served.post("/v1/predict?top=2", "image/png", Served.png(1)))
                 .get("results")
                 .get(0);
@@ -71,7 +71,7 @@ class ServerTest {
     }
 
     @Test
-    void aFormIsAnsweredInOrderWithErrorsInPlace() throws Exception {
+    void answersFormsInOrder() throws Exception {
         byte[] form = Served.form(
                 "xyz",
                 new UploadedImage("a.png", Served.png(1)),
@@ -90,7 +90,7 @@ class ServerTest {
     }
 
     @Test
-    void aSingleUnreadableImageGets422() throws Exception {
+    void unreadableImageGets422() throws Exception {
         for (byte[] body : List.of("not an image".getBytes(UTF_8), new byte[0])) {
             for (String path : List.of("/v1/predict", "/v1/embed")) {
                 HttpResponse<String> response = served.post(path, "image/png", body);
@@ -104,7 +104,7 @@ class ServerTest {
     }
 
     @Test
-    void embedReturnsADescriptorOfTheModelsSize() throws Exception {
+    void embedReturnsADescriptor() throws Exception {
         JsonNode model = Served.json(served.get("/v1/model"));
         assertThat(model.get("classes").size()).isEqualTo(TinyModel.CLASSES.size());
         assertThat(model.get("pooling").asString()).startsWith("conv:4/rbf");
@@ -143,7 +143,7 @@ class ServerTest {
     }
 
     @Test
-    void aRequestWithoutHostIsRefused() throws IOException {
+    void rejectsRequestsWithoutHost() throws IOException {
         try (Socket socket = new Socket("localhost", served.server().port())) {
             socket.getOutputStream().write("GET /health HTTP/1.0\r\n\r\n".getBytes(UTF_8));
             assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
@@ -152,7 +152,7 @@ class ServerTest {
     }
 
     @Test
-    void anUnusableAddressIsReported() {
+    void reportsUnusableAddresses() {
         assertThatIOException()
                 .isThrownBy(() ->
                         Served.start(folder, ServeOptions.local(served.server().port())))
@@ -191,7 +191,7 @@ class ServerTest {
     }
 
     @Test
-    void headOfACompressedResponseHasItsCompressedLength() throws Exception {
+    void headHasTheCompressedLength() throws Exception {
         HttpRequest.Builder requested = served.to("/app.js").header("Accept-Encoding", "gzip");
         byte[] whole = served.client()
                 .send(requested.build(), HttpResponse.BodyHandlers.ofByteArray())

@@ -9,12 +9,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/**
- * Rows centred to mean 0, so that squared distances keep their digits, in chunks.
- *
- * @param mean mean of the given rows {@code [1, d]}
- * @param centred centred rows {@code [n, d]}
- */
+/** Rows centred to mean 0, so that squared distances keep their digits, in chunks. */
 record ChunkedRows(Tensor mean, Tensor centred) {
     /** A chunk of 512 columns takes 16 MB in float32. */
     private static final long CHUNK = 8192;

@@ -24,8 +24,6 @@ import org.gramian.tensor.Tensors;
  * <p>A. Dempster, N. Laird, D. Rubin: Maximum Likelihood from Incomplete Data via the EM Algorithm, Journal of the
  * Royal Statistical Society B 39, 1977.
  *
- * @param components k
- * @param mostIterations maximum number of iterations
  * @param tolerance smallest relative rise of the log-likelihood for another iteration
  */
 public record GaussianMixture(int components, int mostIterations, double tolerance) {
@@ -180,11 +178,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
             return new Terms(precision.mul(-0.5).transpose(), linear.transpose(), constant);
         }
 
-        /**
-         * Restarts nearly empty components in place, each from the heaviest one.
-         *
-         * @return whether there were any
-         */
+        /** Restarts nearly empty components in place, each from the heaviest one. */
         boolean reseed(Tensor masses, long rows, RandomGenerator random) {
             double[] weight = masses.toDoubles();
             double smallest = SMALLEST_SHARE * rows / weight.length;

@@ -17,9 +17,6 @@ import org.gramian.tensor.Tensors;
  *
  * <p>S. Lloyd: Least Squares Quantization in PCM, IEEE Transactions on Information Theory 28, 1982; D. Arthur, S.
  * Vassilvitskii: k-means++: The Advantages of Careful Seeding, SODA 2007.
- *
- * @param clusters k
- * @param mostIterations maximum number of iterations
  */
 public record KMeans(int clusters, int mostIterations) {
     private static final int DEFAULT_ITERATIONS = 50;
@@ -131,7 +128,6 @@ public record KMeans(int clusters, int mostIterations) {
      * k-means++ initialization: draws rows one by one with probability proportional to the squared distance to the
      * nearest row drawn before.
      *
-     * @param data centred rows
      * @param lengths squared norms {@code [n, 1]}
      */
     private record Seeding(ChunkedRows data, Tensor lengths) {
@@ -218,7 +214,6 @@ public record KMeans(int clusters, int mostIterations) {
      * @param centres {@code [k, d]}
      * @param labels the cluster of each row, {@code [n]}
      * @param inertia the sum of squared distances of rows to their centres
-     * @param iterations number of iterations
      * @param settled whether it converged before the limit on iterations
      */
     public record Clusters(Tensor centres, Tensor labels, double inertia, int iterations, boolean settled) {}

@@ -61,7 +61,6 @@ public enum Attribution {
     /**
      * Computes the attributions {@code [n, 1, h, w]}.
      *
-     * @param difference features minus baseline
      * @param gradient at the features, or its mean on the path to them
      */
     Tensor shares(Tensor difference, Tensor gradient) {

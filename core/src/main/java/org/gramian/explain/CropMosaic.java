@@ -10,8 +10,6 @@ import org.gramian.image.crop.Crop;
  * <p>Maps are interpolated by a cubic B-spline, which is smooth and stays in the range of its neighbours. The {@code h×w} positions
  * of a map divide its crop evenly; receptive fields are larger.
  *
- * @param width columns of the result
- * @param height rows of the result
  * @param crops the crops of the maps, all of one image size
  */
 public record CropMosaic(int width, int height, List<Crop> crops) {

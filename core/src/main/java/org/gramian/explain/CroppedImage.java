@@ -63,11 +63,7 @@ public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preproc
         return memory;
     }
 
-    /**
-     * Replaces some cells of a grid over the image by the mean colour.
-     *
-     * @param places indexes of the cells
-     */
+    /** Replaces some cells of a grid over the image by the mean colour. */
     CroppedImage masked(BitSet places, int columns, int rows) {
         long[] sums = new long[CHANNELS];
         byte[] rgb = scaled.rgb().clone();

@@ -42,18 +42,12 @@ import org.gramian.tensor.Tensors;
  *
  * <p>The crops are the test crops of the whole image; the rest of the image is not explained, since the model does not
  * see it. The score is the logit of the class, averaged over crops. Thread-safe. The caller owns the model.
- *
- * @param model model to explain
- * @param card preprocessing and class names of the model
- * @param settings method of explanation
  */
 public record Explainer(Model model, ModelCard card, Settings settings) {
     /**
      * Method of explanation.
      *
      * @param layer layer whose feature maps are used; empty for the input of the pooling
-     * @param attribution attribution of the score to positions
-     * @param pairs number of pairs of feature maps to report
      */
     public record Settings(Optional<String> layer, Attribution attribution, int pairs) {
         public static final int DEFAULT_PAIRS = 6;
@@ -62,11 +56,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         public static final Settings DEFAULT =
                 new Settings(Optional.empty(), Attribution.INTEGRATED_AGAINST_BLANK, DEFAULT_PAIRS);
 
-        /**
-         * Checks the number of pairs.
-         *
-         * @throws IllegalArgumentException if it is negative
-         */
+        /** Checks the number of pairs. */
         public Settings {
             if (pairs < 0) {
                 throw new IllegalArgumentException("expected at least 0 pairs, found " + pairs);
@@ -340,9 +330,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
          * gradient of the entry from zero features (Sundararajan, Taly and Yan, 2017), since {@code q} is quadratic in them; the width of
          * {@code rbf} is constant.
          *
-         * @param kind the terms
          * @param nothing {@code h(0)}
-         * @param jitter added to the diagonal
          */
         record EntryTerms(Kind kind, double nothing, double jitter) {
             enum Kind {

@@ -6,10 +6,6 @@ import java.util.List;
  * Explanation of the score of a class for an image, by regions and by feature maps.
  *
  * @param score logit, averaged over the crops
- * @param probability predicted probability
- * @param isAnswer whether it is the predicted class
- * @param heat contributions of regions
- * @param parts whether pairs or single maps are attributed
  * @param pairs the largest contributions by magnitude, the largest first; none of inactive maps
  */
 public record Explanation(

@@ -18,8 +18,6 @@ import org.gramian.model.ModelCard;
  * them. The scores of several draws are averaged.
  *
  * @param share fraction of the covered pixels to remove, between 0 and 1
- * @param draws number of random regions
- * @param seed seed of the random regions
  */
 public record Faithfulness(double share, int draws, long seed) {
     /** A fifth of the image against eight random regions. */
@@ -35,8 +33,6 @@ public record Faithfulness(double share, int draws, long seed) {
     /**
      * Scores of a class, averaged over crops.
      *
-     * @param whole score of the image
-     * @param withoutHottest score without the hottest region
      * @param withoutOther score without a random region, averaged over draws
      */
     public record Trial(double whole, double withoutHottest, double withoutOther) {

@@ -22,7 +22,6 @@ public final class HeatMap {
     /**
      * Creates a heat map.
      *
-     * @param values values in row-major order
      * @param covered covered pixels, by index in the values
      */
     HeatMap(int width, int height, float[] values, BitSet covered) {

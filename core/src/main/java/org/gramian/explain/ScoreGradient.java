@@ -39,7 +39,6 @@ record ScoreGradient(Model model, String layer) {
      * @param features gradient with respect to the layer's maps, of their shape
      * @param maps the maps that the head aggregates
      * @param meeting the middle of the head, see {@link HeadPath}
-     * @param meetingGradient its gradient
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Found(float[][] scores, Tensor features, Tensor maps, Tensor meeting, Tensor meetingGradient) {}

@@ -44,12 +44,7 @@ public final class Gallery {
         TEST
     }
 
-    /**
-     * One image.
-     *
-     * @param name as in its dataset
-     * @param label index of its class
-     */
+    /** One image. */
     public record Item(String name, int label, Subset subset) {}
 
     /** An image with its thumbnail, a JPEG, and its short descriptor in float16. */
@@ -60,7 +55,6 @@ public final class Gallery {
      * Settings of all images.
      *
      * @param model SHA-256 of the model's file, in hexadecimal digits
-     * @param descriptorSize length of the model's descriptors
      * @param leftOut number of images of a subset that are not in the gallery
      */
     record About(List<String> classes, String model, int descriptorSize, Map<Subset, Integer> leftOut) {
@@ -142,11 +136,7 @@ public final class Gallery {
         return subset.name().toLowerCase(Locale.ROOT);
     }
 
-    /**
-     * Reads a gallery into memory.
-     *
-     * @throws GalleryFileException if it is not a usable gallery
-     */
+    /** Reads a gallery into memory. */
     public static Gallery read(Path path) throws GalleryFileException {
         return GalleryFile.read(path);
     }
@@ -172,11 +162,7 @@ public final class Gallery {
         return Optional.of(gallery);
     }
 
-    /**
-     * Writes or replaces a file atomically. Equal galleries give equal bytes.
-     *
-     * @throws GalleryFileException if it cannot be written
-     */
+    /** Writes or replaces a file atomically. Equal galleries give equal bytes. */
     public void write(Path path) throws GalleryFileException {
         GalleryFile.write(path, about, entries);
     }
@@ -249,7 +235,6 @@ public final class Gallery {
         /**
          * Creates an empty gallery.
          *
-         * @param descriptorSize length of the model's descriptors
          * @param model SHA-256 of the model's file, in hexadecimal digits
          */
         public GalleryBuilder(List<String> classes, long descriptorSize, String model) {
@@ -259,12 +244,7 @@ public final class Gallery {
             this.model = model;
         }
 
-        /**
-         * Adds an image.
-         *
-         * @param thumbnail the content of a small JPEG file
-         * @param crops the descriptors of its crops
-         */
+        /** Adds an image. */
         public GalleryBuilder add(Item item, byte[] thumbnail, float[][] crops) {
             float[] vector = sketch.describe(crops);
             short[] halves = new short[vector.length];

@@ -32,8 +32,6 @@ public final class NearestImages {
     /**
      * A training image.
      *
-     * @param index of the image in the gallery
-     * @param name as in its dataset
      * @param distance Euclidean distance of the unit vectors, from 0 to 2
      */
     public record Match(int index, String name, String className, double distance) {}
@@ -49,8 +47,6 @@ public final class NearestImages {
     /**
      * Returns the nearest training images, the nearest first; all if there are fewer.
      *
-     * @param crops descriptors of an image's crops
-     * @param count number of images
      * @throws IllegalArgumentException if a descriptor is not finite
      */
     public List<Match> nearest(float[][] crops, int count) {

@@ -10,13 +10,10 @@ import org.gramian.tensor.Tensors;
  * rows: several machines may each sum a part of them.
  *
  * @param counts {@code n_c}, rows of each class; at least 1
- * @param weights positive weight of each class
  * @param means {@code μ_c [k, d]}
  * @param scatter {@code Σ_i (x_i − μ(y_i))(x_i − μ(y_i))ᵀ [d, d]}; empty for {@link NearestMean}
- * @param trace its trace
  * @param groupSquares {@code Σ_g Σ_{i,j∈g} ((x_i − μ(y_i))·(x_j − μ(y_j)))²}, for the shrinkage; g are groups of rows that are not
  *     independent, such as the crops of an image
- * @param groupSize number of rows of each group
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record ClassStatistics(

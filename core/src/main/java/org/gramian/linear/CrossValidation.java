@@ -146,7 +146,6 @@ public final class CrossValidation {
     /**
      * Values of C for the cross-validation of a solver: the given one, or a grid.
      *
-     * @param given C, if set
      * @param costs ascending, so that each warm-starts from the previous solution
      */
     record CostGrid(OptionalDouble given, List<Double> costs) {

@@ -41,9 +41,6 @@ final class DualDescent {
      * Starts at {@code α = 0}.
      *
      * @param rows indexes of the training rows
-     * @param labels class of every row
-     * @param first first class of this block
-     * @param end class behind the last one
      */
     DualDescent(ScaledRows matrix, int[] rows, int[] labels, int first, int end, RandomGenerator random) {
         this.matrix = matrix;
@@ -59,7 +56,6 @@ final class DualDescent {
      * How a descent ended.
      *
      * @param gap {@code (primal − dual) / primal}
-     * @param passes over all rows
      */
     record Ending(double gap, int passes) {}
 
@@ -68,7 +64,6 @@ final class DualDescent {
      *
      * @param costs c of every row
      * @param eachPass called after each pass; may throw
-     * @return the ending of each class
      */
     Ending[] descend(double[] costs, double tolerance, Runnable eachPass) {
         Ending[] endings = new Ending[classes.length];

@@ -16,7 +16,6 @@ import java.util.stream.IntStream;
  * <p>The fold of a group depends on the numbers of the groups, not on the order of the rows.
  *
  * @param folds number of folds; fewer than 2 if a class has too few groups
- * @param places fold of each row
  */
 record GroupFolds(int folds, List<Integer> places) {
     private static final int MAX_FOLDS = 5;

@@ -37,7 +37,6 @@ public final class LabelledRows {
      * @param labels class of each row, starting at 0
      * @param groups group of each row, any number
      * @param classes number of classes k; each must have a row
-     * @throws IllegalArgumentException if an argument is invalid
      */
     public static LabelledRows of(Tensor rows, int[] labels, int[] groups, int classes) {
         if (rows.shape().rank() != 2 || rows.type() != DType.F32 || rows.size(1) < 1) {

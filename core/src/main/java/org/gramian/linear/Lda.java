@@ -98,8 +98,6 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
      * Covariance of rows about the means of their classes, {@code S = XᵀX/n}, in the smaller of two forms.
      *
      * @param rows X {@code [n, d]} if the matrix is {@code XXᵀ [n, n]}; null if it is {@code XᵀX [d, d]}
-     * @param count n
-     * @param size d
      * @param matrix one of the two, float64
      */
     private record PooledCovariance(@Nullable CentredRows rows, double count, long size, Tensor matrix) {

@@ -33,9 +33,7 @@ import org.gramian.tensor.Tensors;
  * <p>with the block {@code G_SS [m, m]} (An, Liu, Venkatesh: Fast cross-validation algorithms for least squares support
  * vector machine and kernel ridge regression, Pattern Recognition 40, 2007).
  *
- * @param accuracy fraction of correctly classified rows
  * @param lambda best ridge λ, relative to a mean squared row length of 1
- * @param correct whether each row is classified correctly
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
@@ -46,9 +44,7 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
      * Computes the best leave-one-out accuracy over a grid of ridges.
      *
      * @param gram products of centred rows with one another, {@code [n, n]}, scaled to a mean diagonal of 1; see {@link #gram}
-     * @param labels the class of each row, from 0 on
      * @param groups the group of each row, any number: rows of one group are left out together
-     * @param classes number of classes k
      */
     public static LeaveOneOut of(Tensor gram, int[] labels, int[] groups, int classes) {
         int n = labels.length;
@@ -112,7 +108,6 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
     /**
      * Group S of m rows that are left out together.
      *
-     * @param rows indexes of the rows
      * @param index the same as a tensor {@code [m]}
      * @param vectors rows of the eigenvectors {@code [m, n]}
      */
@@ -142,7 +137,6 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
      * A Gram matrix of centred rows, divided by their mean squared length.
      *
      * @param products {@code [n, n]} of the rows about their mean
-     * @param meanSquare their mean squared length
      */
     public record Gram(Tensor products, double meanSquare) {}
 

@@ -28,10 +28,6 @@ public record LinearModel(
     /**
      * Returns the model of scores {@code w·(v − m) + b = w·v + (b − w·m)}, which a solver found for centred rows. The bias is computed in
      * float64: its two parts may be large and nearly equal.
-     *
-     * @param centre m {@code [1, d]}
-     * @param weight {@code [k, d]}
-     * @param bias b of each class
      */
     static LinearModel around(Tensor centre, Tensor weight, double[] bias, SequencedMap<String, Double> found) {
         double[] moved =

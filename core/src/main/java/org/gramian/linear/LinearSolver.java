@@ -37,12 +37,7 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
     interface SolverListener {
         SolverListener NONE = (_, _, _) -> {};
 
-        /**
-         * Called often, also without progress.
-         *
-         * @param done number of solved problems
-         * @param all number of problems of the task
-         */
+        /** Called often, also without progress. */
         void at(String task, int done, int all);
     }
 
@@ -134,7 +129,6 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
     /**
      * Solves for weight and bias without calibration of the scores.
      *
-     * @param watch progress callback; an exception that it throws stops the solver
      * @throws IllegalArgumentException if memory is insufficient, see {@link #requireRoom}, or there is no solution
      */
     LinearModel fit(LabelledRows rows, SolverListener watch);
@@ -146,7 +140,6 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
      * prediction; {@link LinearModel#crossValidation} has the scores. The temperature stays 1 if a class has only one
      * group, or if the rows of a fold are too few for a solution.
      *
-     * @param watch progress callback; an exception that it throws stops the solver
      * @throws IllegalArgumentException if memory is insufficient, see {@link #requireRoom}, or there is no solution
      */
     default LinearModel solve(LabelledRows rows, SolverListener watch) {

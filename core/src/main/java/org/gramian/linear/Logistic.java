@@ -46,10 +46,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     /**
      * Normalized rows as the solver reads them.
      *
-     * @param centred rows around their mean
-     * @param scale s
      * @param products whether the matrix is {@code ZZᵀ [n, n]}; else {@code Z [n, d + 1]}
-     * @param matrix the matrix in float64
      */
     private record Scaled(CentredRows centred, double scale, boolean products, Tensor matrix) {
         static Scaled of(LabelledRows rows) {
@@ -192,10 +189,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
          * Starts at 0.
          *
          * @param matrix {@code K [n, n]} or {@code Z [n, d]} in float64
-         * @param products whether the matrix is K
-         * @param labels class y_i of each row
          * @param weights weight of each row, a factor of c_i
-         * @param classes number of classes k
          */
         LogisticDescent(Tensor matrix, boolean products, int[] labels, double[] weights, int classes) {
             this.matrix = matrix;
@@ -210,7 +204,6 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
          * Convergence of a minimization.
          *
          * @param gradient norm of the gradient relative to that at 0
-         * @param iterations number of steps
          */
         record Convergence(double gradient, int iterations) {}
 

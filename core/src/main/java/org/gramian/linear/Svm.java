@@ -72,10 +72,6 @@ public record Svm(OptionalDouble c) implements LinearSolver {
     /**
      * Problems of a linear SVM, one per class, solved by several threads in blocks of classes. Each has its own random
      * numbers, so that the number of threads does not matter.
-     *
-     * @param rows training rows
-     * @param matrix the same rows in the solver's form
-     * @param watch progress callback
      */
     record OneAgainstRest(LabelledRows rows, DualDescent.ScaledRows matrix, SolverListener watch) {
         /** Classes per block: their values for 2,000 rows fit into the L2 cache. */

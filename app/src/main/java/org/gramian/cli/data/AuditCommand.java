@@ -132,9 +132,6 @@ public final class AuditCommand implements Callable<Integer> {
     /**
      * An audit as text for the terminal: classes, contents, findings, verdict. Names come from the disk: characters
      * that a terminal would obey are not passed on to it.
-     *
-     * @param report what is shown
-     * @param all whether lists are shown whole
      */
     private record AuditTable(AuditReport report, boolean all) {
         /** Number of classes shown; beyond it the largest and the smallest halves. */

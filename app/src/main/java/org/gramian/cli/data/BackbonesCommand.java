@@ -152,8 +152,6 @@ public final class BackbonesCommand implements Callable<Integer> {
      *
      * @param trainedAt rows and columns of the images it was trained on
      * @param features shape of the default layer's output; empty if images of the given size do not fit
-     * @param parameters up to that layer
-     * @param layers all layers, or none
      */
     record BackboneRow(
             String name,

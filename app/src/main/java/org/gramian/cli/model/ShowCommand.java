@@ -29,7 +29,8 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         header = "Show the metadata of a model file.",
         description = {
-            "Architecture, number of parameters, classes, preprocessing, training configuration and metrics. Reads only the",
+            "Architecture, number of parameters, classes, preprocessing, training configuration and metrics. Reads"
+                    + " only the",
             "file's header; libtorch is not needed."
         })
 public final class ShowCommand implements Callable<Integer> {
@@ -77,12 +78,7 @@ public final class ShowCommand implements Callable<Integer> {
         return object;
     }
 
-    /**
-     * A model's header as one screen of text.
-     *
-     * @param header of the model
-     * @param all whether the values of its configuration are shown, too
-     */
+    /** A model's header as one screen of text. */
     private record ModelText(ModelHeader header, boolean all) {
         private static final int WIDTH = 100;
         private static final int CLASSES_SHOWN = 50;

@@ -176,8 +176,6 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
     /**
      * Writes descriptors as a table, with a name and class in each row.
      *
-     * @param length of a descriptor
-     * @param classes names of the labels
      * @param crops whether an image may have several rows, which then tell the crop's number
      */
     void writeTable(Format format, int length, List<String> classes, boolean crops, Map<String, String> about)

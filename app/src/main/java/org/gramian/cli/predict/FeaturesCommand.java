@@ -262,11 +262,7 @@ public final class FeaturesCommand implements Callable<Integer> {
             return layer == null ? whole : whole.cutAt(layer);
         }
 
-        /**
-         * The network with its weights.
-         *
-         * @param remarks receives notes on the weights
-         */
+        /** The network with its weights. */
         FrozenBackbone open(Device device, Consumer<String> remarks) throws IOException {
             String resolved = network.resolve(name, remarks);
             Backbone backbone = cut(network.store().backbone(resolved));

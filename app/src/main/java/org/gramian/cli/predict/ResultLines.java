@@ -55,7 +55,6 @@ final class ResultLines {
      *
      * @param columns of CSV, the first {@code image}, the last {@code error}
      * @param title what a table shows before the result of an image, given its visible name
-     * @param complaints receives messages about failed images
      */
     ResultLines(
             Format format,

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.UUID;
@@ -67,15 +68,11 @@ class BackboneOptionsTest {
     @Test
     void findsWeightsInTheFolder() throws IOException {
         squeezeNet("squeezenet-mine.safetensors");
-        Run run = features("squeezenet-mine");
-        assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.err()).contains("BGR mean=104,117,123");
-    }
-
-    @Test
-    void acceptsFilesWithoutExtension() throws IOException {
-        Run run = features(squeezeNet("plain").toString());
-        assertThat(run.code()).as(run.err()).isZero();
+        for (String weights : List.of("squeezenet-mine", squeezeNet("plain").toString())) {
+            Run run = features(weights);
+            assertThat(run.code()).as(run.err()).isZero();
+            assertThat(run.err()).contains("BGR mean=104,117,123");
+        }
     }
 
     @ParameterizedTest

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.gramian.cli.ImageFolder;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyModel;
@@ -46,6 +47,13 @@ class EmbedCommandTest {
         new ImageFolder(photos).add("paper/a.bmp", 1).add("stone/b.bmp", 2).add("stone/c.bmp", 3);
     }
 
+    private static Run embed(Object... arguments) {
+        Run run = Run.of(Stream.concat(Stream.of("embed", "--device=cpu"), Stream.of(arguments))
+                .toArray());
+        assertThat(run.code()).as(run.err()).isZero();
+        return run;
+    }
+
     private static float[] floats(StoredTensor tensor) {
         return tensor.data().toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
     }
@@ -53,12 +61,8 @@ class EmbedCommandTest {
     @Test
     void rowIsTheMeanOfTheCrops() throws IOException {
         Path each = folder.resolve("each.safetensors");
-        Run run = Run.of("embed", "--device=cpu", model, photos, out);
-        assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out()).has(facts("3", "6"));
-        assertThat(Run.of("embed", "--device=cpu", "--crops=each", model, photos, each)
-                        .code())
-                .isZero();
+        assertThat(embed(model, photos, out).out()).has(facts("3", "6"));
+        embed("--crops=each", model, photos, each);
         try (Arena arena = Arena.ofConfined()) {
             TensorFile means = Safetensors.read(out, arena);
             TensorFile crops = Safetensors.read(each, arena);
@@ -88,8 +92,7 @@ class EmbedCommandTest {
     @Test
     void acceptsImagesWithoutClasses() throws IOException {
         for (Path images : List.of(photos.resolve("stone"), photos.resolve("stone/c.bmp"))) {
-            Run run = Run.of("embed", "--device=cpu", model, images, out);
-            assertThat(run.code()).as(run.err()).isZero();
+            embed(model, images, out);
             assertThat(Files.readString(out, StandardCharsets.ISO_8859_1)).contains("c.bmp", "unlabelled");
         }
         Run other = Run.of("embed", "--device=cpu", model, folder.resolve("none"), out);
@@ -100,8 +103,8 @@ class EmbedCommandTest {
     @Test
     void csvHasTheSameValues() throws IOException {
         Path csv = folder.resolve("out.csv");
-        assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
-        assertThat(Run.of("embed", "--device=cpu", model, photos, csv).code()).isZero();
+        embed(model, photos, out);
+        embed(model, photos, csv);
         List<String> lines = Files.readAllLines(csv);
         assertThat(lines.getFirst()).isEqualTo("name,class,d0,d1,d2,d3,d4,d5");
         try (Arena arena = Arena.ofConfined()) {
@@ -118,9 +121,7 @@ class EmbedCommandTest {
             }
         }
         Path each = folder.resolve("each.txt");
-        assertThat(Run.of("embed", "--device=cpu", "--crops=each", "--format=csv", model, photos, each)
-                        .code())
-                .isZero();
+        embed("--crops=each", "--format=csv", model, photos, each);
         assertThat(Files.readAllLines(each)).hasSize(16).element(5).asString().startsWith("paper/a.bmp,paper,4,");
     }
 
@@ -128,9 +129,8 @@ class EmbedCommandTest {
     @Test
     void parquetHasTheSameValues() throws IOException {
         Path parquet = folder.resolve("out.parquet");
-        assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
-        assertThat(Run.of("embed", "--device=cpu", model, photos, parquet).code())
-                .isZero();
+        embed(model, photos, out);
+        embed(model, photos, parquet);
         byte[] bytes = Files.readAllBytes(parquet);
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         assertThat(text).startsWith("PAR1").endsWith("PAR1");
@@ -150,10 +150,8 @@ class EmbedCommandTest {
     @Test
     void npyHasTheSameValues() throws IOException {
         Path npy = folder.resolve("out.npy");
-        assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
-        assertThat(Run.of("embed", "--device=cpu", "--layout=flat", model, photos, npy)
-                        .code())
-                .isZero();
+        embed(model, photos, out);
+        embed("--layout=flat", model, photos, npy);
         try (Arena arena = Arena.ofConfined()) {
             StoredTensor all = Npy.read(npy, arena);
             assertThat(all.shape()).isEqualTo(Shape.of(3, LENGTH));

@@ -37,11 +37,20 @@ public final class Gallery {
     private final List<Entry> entries;
     private final List<Item> items;
 
-    /** The set that an image belongs to, in the order of a gallery and with the numbers of its file. */
+    /** The set that an image belongs to, in the order of a gallery. */
     public enum Subset {
         TRAINING,
         VALIDATION,
-        TEST
+        TEST;
+
+        /** Returns the number in files, independent of the order of constants. */
+        int code() {
+            return switch (this) {
+                case TRAINING -> 0;
+                case VALIDATION -> 1;
+                case TEST -> 2;
+            };
+        }
     }
 
     /** One image. */
@@ -91,14 +100,14 @@ public final class Gallery {
         this.about = about;
         this.entries = List.copyOf(entries);
         this.items = this.entries.stream().map(Entry::item).toList();
-        int[] counts = new int[Subset.values().length];
+        Map<Subset, Integer> counts = new EnumMap<>(Subset.class);
         for (int i = 0; i < items.size(); i++) {
             Subset subset = items.get(i).subset();
             if (i > 0 && items.get(i - 1).subset().compareTo(subset) > 0) {
                 throw new IllegalArgumentException("expected images in the order training, validation, test, found "
                         + QuotedText.text(items.get(i).name()) + " out of order");
             }
-            if (++counts[subset.ordinal()] > MAX_OF_SUBSET) {
+            if (counts.merge(subset, 1, Integer::sum) > MAX_OF_SUBSET) {
                 throw new IllegalArgumentException(
                         "expected at most " + MAX_OF_SUBSET + " images of " + word(subset) + ", found more");
             }

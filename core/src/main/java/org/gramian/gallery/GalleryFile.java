@@ -80,7 +80,7 @@ final class GalleryFile {
                 MemorySegment.copy(entries.get(i).vector(), 0, vectors, HALF, 2L * i * m, m);
                 Item item = entries.get(i).item();
                 labels.set(INT, 4L * i, item.label());
-                parts.set(ValueLayout.JAVA_BYTE, i, (byte) item.subset().ordinal());
+                parts.set(ValueLayout.JAVA_BYTE, i, (byte) item.subset().code());
             }
             Map<String, StoredTensor> tensors = new LinkedHashMap<>();
             tensors.put("vectors", new StoredTensor(DType.F16, Shape.of(n, m), vectors));
@@ -168,13 +168,14 @@ final class GalleryFile {
         List<Entry> entries = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int part = Byte.toUnsignedInt(parts.get(ValueLayout.JAVA_BYTE, i));
-            if (part >= Subset.values().length) {
-                throw new IllegalArgumentException("expected 0, 1 or 2 as the part of an image, found " + part);
-            }
+            Subset subset = Arrays.stream(Subset.values())
+                    .filter(one -> one.code() == part)
+                    .findFirst()
+                    .orElseThrow(() ->
+                            new IllegalArgumentException("expected 0, 1 or 2 as the part of an image, found " + part));
             short[] halves = new short[length];
             MemorySegment.copy(vectors, HALF, 2L * i * length, halves, 0, length);
-            Item item = new Item(
-                    new String(names[i], StandardCharsets.UTF_8), labels.get(INT, 4L * i), Subset.values()[part]);
+            Item item = new Item(new String(names[i], StandardCharsets.UTF_8), labels.get(INT, 4L * i), subset);
             entries.add(new Entry(item, thumbnails[i], halves));
         }
         return new Gallery(about, entries);

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import java.util.stream.IntStream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.Protobuf;
@@ -51,6 +50,8 @@ import picocli.CommandLine.Parameters;
                     + " MODEL."
         })
 public final class ExportCommand implements Callable<Integer> {
+    private static final int SYNTHETIC_IMAGES = 4;
+
     @Mixin
     private final Console console = new Console();
 
@@ -66,7 +67,7 @@ public final class ExportCommand implements Callable<Integer> {
             names = "--images",
             paramLabel = "DIR|FILE",
             arity = "1..*",
-            description = "images for the comparison, e.g. photos or a.jpg b.jpg (default: " + SyntheticImages.COUNT
+            description = "images for the comparison, e.g. photos or a.jpg b.jpg (default: " + SYNTHETIC_IMAGES
                     + " synthetic ones)")
     private @Nullable List<String> images;
 
@@ -178,15 +179,14 @@ public final class ExportCommand implements Callable<Integer> {
         }
 
         void run(Path file, int threads) throws IOException {
-            int count = files.isEmpty() ? SyntheticImages.COUNT : files.size();
+            int count = files.isEmpty() ? SYNTHETIC_IMAGES : files.size();
             try (OnnxEngine engine = OnnxEngine.open(file, threads);
                     Progress progress = console.progress("checking", count)) {
                 // Not closed: the model stays open.
                 Classifier classifier = Classifier.of(Engine.of(stored.model()), stored.card());
-                List<Image> synthetic = files.isEmpty() ? SyntheticImages.all() : List.of();
                 for (int i = 0; i < count; i++) {
                     Optional<Image> image =
-                            files.isEmpty() ? Optional.of(synthetic.get(i)) : read(files.get(i), classifier);
+                            files.isEmpty() ? Optional.of(synthetic(i + 1)) : read(files.get(i), classifier);
                     image.ifPresent(readable -> compare(engine, classifier, readable));
                     progress.accept(i + 1);
                 }
@@ -211,38 +211,22 @@ public final class ExportCommand implements Callable<Integer> {
         }
     }
 
-    /** Images that a seed alone decides, for checks where no real ones are given: waves of colour with noise on them. */
-    private static final class SyntheticImages {
-        static final int COUNT = 4;
-
-        private static final int WIDTH = 320;
-        private static final int HEIGHT = 256;
-        private static final int NOISE = 48;
-
-        private SyntheticImages() {}
-
-        static List<Image> all() {
-            return IntStream.rangeClosed(1, COUNT)
-                    .mapToObj(SyntheticImages::paint)
-                    .toList();
-        }
-
-        private static Image paint(int seed) {
-            SplittableRandom random = new SplittableRandom(seed);
-            double[] waves = random.doubles(6, -0.15, 0.15).toArray();
-            BufferedImage image = new BufferedImage(WIDTH, HEIGHT, BufferedImage.TYPE_INT_RGB);
-            for (int y = 0; y < HEIGHT; y++) {
-                for (int x = 0; x < WIDTH; x++) {
-                    int colour = 0;
-                    for (int c = 0; c < 3; c++) {
-                        double wave = StrictMath.sin(waves[2 * c] * x + waves[2 * c + 1] * y + seed);
-                        int value = (int) (127 + 100 * wave) + random.nextInt(-NOISE, NOISE);
-                        colour = colour << 8 | Math.clamp(value, 0, 255);
-                    }
-                    image.setRGB(x, y, colour);
+    /** Returns an image that a seed alone decides: waves of colour with noise on them. */
+    private static Image synthetic(int seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        double[] waves = random.doubles(6, -0.15, 0.15).toArray();
+        BufferedImage image = new BufferedImage(320, 256, BufferedImage.TYPE_INT_RGB);
+        for (int y = 0; y < image.getHeight(); y++) {
+            for (int x = 0; x < image.getWidth(); x++) {
+                int colour = 0;
+                for (int c = 0; c < 3; c++) {
+                    double wave = StrictMath.sin(waves[2 * c] * x + waves[2 * c + 1] * y + seed);
+                    int value = (int) (127 + 100 * wave) + random.nextInt(-48, 48);
+                    colour = colour << 8 | Math.clamp(value, 0, 255);
                 }
+                image.setRGB(x, y, colour);
             }
-            return Image.of(image);
         }
+        return Image.of(image);
     }
 }

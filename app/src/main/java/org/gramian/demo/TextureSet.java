@@ -175,7 +175,8 @@ public record TextureSet(int images, int side, long seed) {
         BufferedImage draw(int side) {
             double[] heights = new double[side * side];
             for (int i = 0; i < heights.length; i++) {
-                heights[i] = height(i % side, i / side);
+                int row = i / side;
+                heights[i] = height(i % side, row);
             }
             heights = blurred(heights, side);
             BufferedImage image = new BufferedImage(side, side, BufferedImage.TYPE_INT_RGB);

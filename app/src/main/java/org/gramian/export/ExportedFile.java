@@ -113,7 +113,7 @@ public final class ExportedFile {
                 InputFile file = InputFile.open(path)) {
             scan.model(new Protobuf.Reader(file.map(0, arena)));
         } catch (TensorFileException unreadable) {
-            String problem = unreadable.getMessage().substring((path + ": ").length());
+            String problem = String.valueOf(unreadable.getMessage()).substring((path + ": ").length());
             throw new ModelFileException(path, problem, unreadable);
         } catch (IllegalArgumentException wrong) {
             throw new ModelFileException(

@@ -68,7 +68,7 @@ public enum PaperData {
     /** Returns the accuracy that the paper reports for a row. */
     public Optional<String> figure(TableRow row) {
         return Optional.ofNullable(FIGURES.get(row.name()))
-                .map(all -> all.get(ordinal()))
+                .map(all -> all.get(List.of(values()).indexOf(this)))
                 .filter(text -> !text.isEmpty());
     }
 

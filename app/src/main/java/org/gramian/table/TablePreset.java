@@ -28,11 +28,13 @@ public enum TablePreset {
     private static final String TWO_LAYERS = "cross-layer";
 
     private final String meaning;
+
+    @SuppressWarnings("ImmutableEnumChecker") // made by List.copyOf
     private final List<String> methods;
 
     TablePreset(String meaning, List<String> methods) {
         this.meaning = meaning;
-        this.methods = methods;
+        this.methods = List.copyOf(methods);
     }
 
     private static List<String> family() {

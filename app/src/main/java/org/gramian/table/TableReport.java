@@ -114,7 +114,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         texts.put("accuracy", TableReport::accuracy);
         texts.put("difference", cell -> text(test(cell), TableReport::difference));
         texts.put("p", cell -> text(test(cell), TableReport::p));
-        texts.put("size", cell -> text(cell.size(), size -> format("%,d", size.descriptor())));
+        texts.put("size", cell -> text(cell.size(), size -> String.format(Locale.ROOT, "%,d", size.descriptor())));
         texts.put("params", cell -> text(cell.size(), size -> count(size.parameters())));
         texts.put("s/epoch", cell -> seconds(cell.secondsPerEpoch()));
         if (table.lines().stream()
@@ -144,10 +144,6 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         return value.map(text).orElse(NONE);
     }
 
-    private static String format(String pattern, Object... values) {
-        return String.format(Locale.ROOT, pattern, values);
-    }
-
     private static Optional<PairedTest> test(Cell cell) {
         return cell.numbers().flatMap(Numbers::against).map(Comparison::test);
     }
@@ -166,21 +162,30 @@ public record TableReport(ResultTable table, String command, String machine, Fun
     /** Returns the difference in percentage points, as {@code +3.2 (0.4, 6.1)}. */
     private static String difference(PairedTest test) {
         Interval interval = test.differenceInterval();
-        return format("%+.1f (%.1f, %.1f)", 100 * test.difference(), 100 * interval.low(), 100 * interval.high());
+        return String.format(
+                Locale.ROOT,
+                "%+.1f (%.1f, %.1f)",
+                100 * test.difference(),
+                100 * interval.low(),
+                100 * interval.high());
     }
 
     private static String p(PairedTest test) {
-        return test.exactP() < 0.001 ? "< 0.001" : format("%.3f", test.exactP());
+        return test.exactP() < 0.001 ? "< 0.001" : String.format(Locale.ROOT, "%.3f", test.exactP());
     }
 
     private static String count(long number) {
-        return number < 1_000_000 ? format("%,d", number) : format("%.2f M", number / 1e6);
+        return number < 1_000_000
+                ? String.format(Locale.ROOT, "%,d", number)
+                : String.format(Locale.ROOT, "%.2f M", number / 1e6);
     }
 
     /** Returns three significant digits. */
     private static String seconds(OptionalDouble seconds) {
         double value = seconds.orElse(Double.NaN);
-        return seconds.isEmpty() ? NONE : format(value < 1 ? "%.3f" : value < 10 ? "%.2f" : "%.1f", value);
+        return seconds.isEmpty()
+                ? NONE
+                : String.format(Locale.ROOT, value < 1 ? "%.3f" : value < 10 ? "%.2f" : "%.1f", value);
     }
 
     /** Returns explanations of the columns and of empty cells. */

@@ -205,17 +205,15 @@ public final class ServeCommand implements Callable<Integer> {
             Class<?> handler = Class.forName("sun.misc.SignalHandler");
             Object answer = Proxy.newProxyInstance(
                     handler.getClassLoader(), new Class<?>[] {handler}, (proxy, method, arguments) -> {
-                        switch (method.getName()) {
-                            case "equals":
-                                return proxy == arguments[0];
-                            case "hashCode":
-                                return System.identityHashCode(proxy);
-                            case "handle":
-                                work.run();
-                                return null;
-                            default:
-                                return "HUP";
+                        if (method.getName().equals("handle")) {
+                            work.run();
+                            return null;
                         }
+                        return switch (method.getName()) {
+                            case "equals" -> proxy == arguments[0];
+                            case "hashCode" -> System.identityHashCode(proxy);
+                            default -> "HUP";
+                        };
                     });
             signal.getMethod("handle", signal, handler)
                     .invoke(null, signal.getConstructor(String.class).newInstance("HUP"), answer);

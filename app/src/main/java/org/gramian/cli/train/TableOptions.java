@@ -87,8 +87,12 @@ final class TableOptions {
         typed.put("--out", out != null);
         typed.put("--format", format != null);
         typed.put("--dry-run", dry);
-        List<String> names = new ArrayList<>(typed.keySet());
-        names.removeIf(name -> !typed.get(name));
+        List<String> names = new ArrayList<>();
+        typed.forEach((name, isTyped) -> {
+            if (isTyped) {
+                names.add(name);
+            }
+        });
         names.addAll(training.given());
         return names;
     }

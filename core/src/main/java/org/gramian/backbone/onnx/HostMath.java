@@ -215,7 +215,7 @@ final class HostMath {
     }
 
     private HostTensor divide() {
-        return zip(in(0).whole() ? (a, b) -> (double) ((long) a / (long) b) : (a, b) -> a / b);
+        return zip(in(0).whole() ? (a, b) -> (double) Math.divideExact((long) a, (long) b) : (a, b) -> a / b);
     }
 
     private HostTensor modulo() {

@@ -167,7 +167,7 @@ record ValueCodec(String notation, Function<String, Object> parse, Function<Obje
                                 neither);
                     }
                 },
-                value -> ((Optional<?>) value).map(codec.print::apply).orElse(word));
+                value -> ((Optional<?>) value).map(codec.print).orElse(word));
     }
 
     private static IllegalArgumentException wrong(String expected, String found) {

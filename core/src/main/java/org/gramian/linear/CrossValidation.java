@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.function.Function;
+import org.gramian.basis.NamedArguments;
 import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -157,7 +158,7 @@ public final class CrossValidation {
         static void requirePositive(String solver, OptionalDouble given) {
             if (given.isPresent() && !(given.getAsDouble() > 0 && given.getAsDouble() <= Float.MAX_VALUE)) {
                 throw new IllegalArgumentException("the argument C of " + solver
-                        + " must be a positive number or auto, found " + LinearSolver.decimal(given.getAsDouble()));
+                        + " must be a positive number or auto, found " + NamedArguments.decimal(given.getAsDouble()));
             }
         }
 

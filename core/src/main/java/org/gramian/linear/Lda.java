@@ -7,6 +7,7 @@ import java.util.SequencedMap;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.gramian.basis.NamedArguments;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Scope;
@@ -38,7 +39,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         if (shrinkage.isPresent() && !(shrinkage.getAsDouble() >= 0 && shrinkage.getAsDouble() <= 1)) {
             throw new IllegalArgumentException(
                     "the argument shrinkage of lda must be a number from 0 to 1 or auto, found "
-                            + LinearSolver.decimal(shrinkage.getAsDouble()));
+                            + NamedArguments.decimal(shrinkage.getAsDouble()));
         }
     }
 
@@ -206,7 +207,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             Tensor shifted = matrix.add(square);
             if ((rows != null && ridge == 0) || !Decompositions.isPositiveDefinite(shifted)) {
                 throw new UnsolvableException("the covariance of " + (long) count + " rows of length " + size
-                        + " with shrinkage " + LinearSolver.decimal(gamma)
+                        + " with shrinkage " + NamedArguments.decimal(gamma)
                         + " is singular; use a larger shrinkage, e.g. lda:shrinkage=0.1, or lda, which selects it");
             }
             if (rows == null) {

@@ -1,11 +1,9 @@
 package org.gramian.linear;
 
-import java.math.BigDecimal;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
-import org.gramian.basis.NearestWord;
-import org.gramian.basis.QuotedText;
+import org.gramian.basis.NamedArguments;
 import org.gramian.tensor.Scope;
 
 /**
@@ -17,14 +15,9 @@ import org.gramian.tensor.Scope;
 public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
     List<String> WORDS = List.of("svm", "mean", "lda", "logistic");
 
-    /** Text forms with their meaning, for help. */
-    List<String> FORMS = List.of(
-            "svm[:C=NUMBER|auto]: linear support vector machines, one class against the rest; auto: C by"
-                    + " cross-validation",
-            "mean: nearest class mean",
-            "lda[:shrinkage=NUMBER|auto]: linear discriminant analysis, its covariance shrunk towards a multiple of"
-                    + " the identity",
-            "logistic[:C=NUMBER|auto]: multinomial logistic regression; auto: C by cross-validation");
+    /** Syntax of the text forms. */
+    List<String> FORMS =
+            List.of("svm[:C=NUMBER|auto]", "mean", "lda[:shrinkage=NUMBER|auto]", "logistic[:C=NUMBER|auto]");
 
     /** Largest number of elements of all rows: 2 GiB in float32. A machine that swaps seems to hang. */
     long MAX_NUMBERS = 1L << 29;
@@ -61,15 +54,7 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
     }
 
     private static String text(String word, String name, OptionalDouble value) {
-        return value.isEmpty() ? word : word + name + decimal(value.getAsDouble());
-    }
-
-    /** Returns the shortest decimal that parses to the same number. */
-    static String decimal(double value) {
-        String shortest = Double.toString(value);
-        return shortest.contains("E") && (value < 1e-4 || value >= 1e7)
-                ? shortest
-                : new BigDecimal(shortest).stripTrailingZeros().toPlainString();
+        return value.isEmpty() ? word : word + name + NamedArguments.decimal(value.getAsDouble());
     }
 
     /**
@@ -163,45 +148,15 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
      * @throws IllegalArgumentException if the text is invalid; the message suggests the nearest word
      */
     static LinearSolver parse(String text) {
-        String[] parts = text.strip().split(":", 2);
-        String word = parts[0].strip().toLowerCase(Locale.ROOT);
-        return switch (word) {
-            case "svm" -> new Svm(number(parts, word, "C"));
-            case "logistic" -> new Logistic(number(parts, word, "C"));
-            case "lda" -> new Lda(number(parts, word, "shrinkage"));
-            case "mean" -> {
-                if (parts.length > 1) {
-                    throw new IllegalArgumentException(
-                            "the classifier mean takes no argument, found " + QuotedText.text(parts[1].strip()));
-                }
-                yield new NearestMean();
-            }
-            default ->
-                throw new IllegalArgumentException("unknown classifier '" + text + "'"
-                        + NearestWord.suggestion(word, WORDS) + "; closed-form classifiers are "
-                        + String.join(", ", WORDS));
-        };
-    }
-
-    /** Returns the number of the only argument; empty if it is left out or {@code auto}. */
-    private static OptionalDouble number(String[] parts, String word, String name) {
-        if (parts.length == 1) {
-            return OptionalDouble.empty();
-        }
-        String form = "; write it as " + word + "[:" + name + "=NUMBER|auto]";
-        String[] pair = parts[1].strip().split("=", 2);
-        if (pair.length == 2 && !pair[0].strip().equals(name)) {
-            throw new IllegalArgumentException("the classifier " + word + " has no argument "
-                    + QuotedText.text(pair[0].strip()) + NearestWord.suggestion(pair[0].strip(), List.of(name)) + form);
-        }
-        String value = pair[pair.length - 1].strip();
-        if (value.equals("auto")) {
-            return OptionalDouble.empty();
-        }
-        if (!value.matches("\\d{0,20}\\.?\\d{1,30}([eE][+-]?\\d{1,2})?")) {
-            throw new IllegalArgumentException("the argument " + name + " of " + word
-                    + " must be a number of at least 0 or auto, found " + QuotedText.text(value) + form);
-        }
-        return OptionalDouble.of(Double.parseDouble(value));
+        NamedArguments solver = NamedArguments.parse("classifier", text, FORMS);
+        LinearSolver parsed =
+                switch (solver.name()) {
+                    case "svm" -> new Svm(solver.numberOr("C", "auto"));
+                    case "logistic" -> new Logistic(solver.numberOr("C", "auto"));
+                    case "lda" -> new Lda(solver.numberOr("shrinkage", "auto"));
+                    default -> new NearestMean();
+                };
+        solver.requireAllUsed();
+        return parsed;
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.pooling;
 
 import java.util.List;
 import java.util.OptionalInt;
+import org.gramian.basis.NamedArguments;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
@@ -33,7 +34,7 @@ public record Cross(OptionalInt first) implements Aggregation {
         }
     }
 
-    private static Cross read(StageArguments arguments) {
+    private static Cross read(NamedArguments arguments) {
         String text = arguments.text("first", "");
         return text.isEmpty() ? new Cross(OptionalInt.empty()) : new Cross(OptionalInt.of(arguments.count("first")));
     }

@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.gramian.basis.NamedArguments;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
@@ -39,7 +40,7 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
         this(Optional.empty());
     }
 
-    private static NetworkTail read(StageArguments arguments) {
+    private static NetworkTail read(NamedArguments arguments) {
         String network = arguments.text("network", "");
         String layer = LayerChannels.name(arguments.text("layer", ""));
         String grid = LayerChannels.name(arguments.text("grid", ""));

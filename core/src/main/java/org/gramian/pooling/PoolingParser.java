@@ -3,6 +3,7 @@ package org.gramian.pooling;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.gramian.basis.NamedArguments;
 import org.gramian.basis.NearestWord;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.KernelSum;
@@ -95,7 +96,7 @@ final class PoolingParser {
                 double weight = 1;
                 List<Kernel> factors = new ArrayList<>();
                 for (String text : product) {
-                    if (factors.isEmpty() && StageArguments.isNumber(text)) {
+                    if (factors.isEmpty() && NamedArguments.isNumber(text)) {
                         weight *= Double.parseDouble(text);
                     } else if (make(text) instanceof Kernel k) {
                         factors.add(k);
@@ -124,18 +125,20 @@ final class PoolingParser {
         int colon = part.indexOf(':');
         String name = word(part);
         StageRegistry.SyntaxRule rule = StageRegistry.rule(name).orElseThrow(() -> unknown(name));
-        StageArguments arguments =
-                new StageArguments(rule.syntax(), colon < 0 ? "" : part.substring(colon + 1), fidelity.arguments(name));
-        Object made;
+        String text = colon < 0 ? "" : part.substring(colon + 1);
         try {
-            made = rule.factory().apply(arguments);
+            NamedArguments arguments =
+                    new NamedArguments(name, rule.syntax().form(), text, 1, fidelity.arguments(name));
+            Object made = rule.factory().apply(arguments);
+            arguments.requireAllUsed();
+            return made;
         } catch (PoolingSyntaxException syntax) {
             throw syntax;
+        } catch (NamedArguments.InvalidException invalid) {
+            throw new PoolingSyntaxException(String.valueOf(invalid.getMessage()));
         } catch (IllegalArgumentException invalid) {
             throw new PoolingSyntaxException(part + ": " + invalid.getMessage());
         }
-        arguments.requireAllUsed();
-        return made;
     }
 
     private void place(String name, Object made) {

@@ -5,6 +5,7 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import org.gramian.basis.NamedArguments;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
@@ -70,7 +71,7 @@ public sealed interface Reduction extends PoolingStage
             this(channels, initialBias, false);
         }
 
-        static Conv read(StageArguments arguments) {
+        static Conv read(NamedArguments arguments) {
             boolean atMost = arguments.text("channels", "").isEmpty()
                     && !arguments.text("atmost", "").isEmpty();
             int channels = atMost ? arguments.count("atmost") : arguments.countOr("channels", "same", SAME);
@@ -248,7 +249,7 @@ public sealed interface Reduction extends PoolingStage
             this(layer, Optional.empty());
         }
 
-        private static LayerChannels read(StageArguments arguments) {
+        private static LayerChannels read(NamedArguments arguments) {
             String layer = name(arguments.text("name", ""));
             String from = arguments.text("from", "");
             String to = arguments.text("to", "");

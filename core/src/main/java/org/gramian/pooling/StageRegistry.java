@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.gramian.basis.NamedArguments;
 import org.gramian.basis.NearestWord;
 import org.gramian.pooling.Codebook.BagOfWords;
 import org.gramian.pooling.Codebook.DeepTen;
@@ -44,8 +45,8 @@ import org.gramian.spd.SpectralFunction.ReEig;
  */
 final class StageRegistry {
     /** Syntax of a stage with the factory that creates the stage or kernel from its arguments. */
-    record SyntaxRule(Syntax syntax, Function<StageArguments, Object> factory) {
-        SyntaxRule(String name, String form, String meaning, Function<StageArguments, Object> factory) {
+    record SyntaxRule(Syntax syntax, Function<NamedArguments, Object> factory) {
+        SyntaxRule(String name, String form, String meaning, Function<NamedArguments, Object> factory) {
             this(new Syntax(name, form, meaning), factory);
         }
     }
@@ -182,7 +183,7 @@ final class StageRegistry {
         return new Transform.Spectrum(function);
     }
 
-    private static double floor(StageArguments arguments) {
+    private static double floor(NamedArguments arguments) {
         return arguments.number("floor", SpectralFunction.DEFAULT_FLOOR);
     }
 
@@ -191,11 +192,11 @@ final class StageRegistry {
         return word.equals("rbf") ? Rbf.DEFAULT_JITTER : 0;
     }
 
-    private static double jitter(StageArguments arguments) {
-        return arguments.number("jitter", defaultJitter(arguments.stage()));
+    private static double jitter(NamedArguments arguments) {
+        return arguments.number("jitter", defaultJitter(arguments.name()));
     }
 
-    private static Sigma sigma(StageArguments arguments) {
+    private static Sigma sigma(NamedArguments arguments) {
         String text = arguments.text("sigma", "mean");
         return switch (text) {
             case "mean" -> new Sigma.Mean();
@@ -247,7 +248,7 @@ final class StageRegistry {
                 "principal components of the features, or of the descriptor",
                 PcaStage::of);
 
-        private static PcaStage of(StageArguments arguments) {
+        private static PcaStage of(NamedArguments arguments) {
             boolean most = arguments.text("axes", "").equals(Pca.MOST);
             return new PcaStage(most ? OptionalInt.empty() : OptionalInt.of(arguments.count("axes")));
         }

@@ -51,9 +51,9 @@ class LinearSolverTest {
         smv                | (did you mean 'svm'?)
         mean:3             | takes no argument, found '3'
         svm:               | must be a number of at least 0 or auto, found ''
-        svm:C=-1           | svm[:C=NUMBER
+        svm:C=-1           | positive
         svm:C=0            | must be a positive number or auto, found 0
-        svm:c=1            | has no argument 'c' (did you mean 'C'?)
+        svm:c=1            | unknown argument 'c' (did you mean 'C'?)
         svm:C=1e99         | must be a positive number or auto, found
         lda:shrinkage=1.5  | must be a number from 0 to 1 or auto, found 1.5
         lda:shrinkage=.    | found '.'

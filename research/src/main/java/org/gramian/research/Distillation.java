@@ -174,15 +174,18 @@ record Distillation(
         Schedule cosine = new Schedule.Cosine();
         AdamWOptions rule =
                 new AdamWOptions(options.learningRate(), 0.9, 0.999, WEIGHT_DECAY, StiefelOptions.defaults());
-        return Recipe.builder(
-                        new StageRecipe(0, 0, 0, cosine, 0),
-                        new StageRecipe(options.epochs(), options.learningRate(), 1, cosine, WARMUP * options.epochs()),
-                        new OptimizerRecipe(rule, CLIP, options.ema()),
-                        new Batching(options.batch(), 1))
-                .precision(options.precision())
-                .augmenting(new Augmenting(Augmentation.parse("standard"), options.renderSize(), MIXUP, 0))
-                .seed(options.seed())
-                .build();
+        return new Recipe(
+                new StageRecipe(0, 0, 0, cosine, 0),
+                new StageRecipe(options.epochs(), options.learningRate(), 1, cosine, WARMUP * options.epochs()),
+                new OptimizerRecipe(rule, CLIP, options.ema()),
+                new Batching(options.batch(), 1),
+                new Recipe.Loss(0, Recipe.Loss.ClassWeights.NONE),
+                options.precision(),
+                new Augmenting(Augmentation.parse("standard"), options.renderSize(), MIXUP, 0),
+                Optional.empty(),
+                Optional.empty(),
+                0,
+                options.seed());
     }
 
     private String identity(List<Sample> samples, Recipe recipe) throws IOException {

@@ -1,6 +1,5 @@
 package org.gramian.image.augment;
 
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -10,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.gramian.basis.KeyedRandom;
+import org.gramian.basis.NamedArguments;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.augment.CropParameters.Rectangle;
@@ -66,6 +66,8 @@ public record Augmentation(
     private static final Map<String, Augmentation> POLICIES = policies();
     private static final List<String> PARTS =
             List.of("scale", "aspect", "flip", "contrast", "brightness", "saturation", "randaugment", "erase");
+    private static final List<String> FORMS =
+            PARTS.stream().map(part -> part + ":VALUE").toList();
     private static final List<Operation> OPERATIONS = List.of(Operation.values());
     private static final int MOST_OPERATIONS = 8;
 
@@ -120,7 +122,7 @@ public record Augmentation(
     private static void require(String part, double value, boolean fits, String range) {
         if (!fits) {
             throw new IllegalArgumentException(
-                    "augmentation '" + part + "': expected a number " + range + ", found " + number(value));
+                    "augmentation '" + part + "': expected a number " + range + ", found " + NamedArguments.decimal(value));
         }
     }
 
@@ -153,29 +155,16 @@ public record Augmentation(
         }
         Set<String> seen = new HashSet<>();
         for (int i = 1; i < parts.length; i++) {
-            int colon = parts[i].indexOf(':');
-            String part = colon < 0 ? parts[i] : parts[i].substring(0, colon);
-            if (!PARTS.contains(part)) {
-                throw new IllegalArgumentException("expected a part of " + String.join(", ", PARTS) + ", found "
-                        + QuotedText.text(part) + NearestWord.suggestion(part, PARTS));
-            }
-            if (!seen.add(part)) {
+            NamedArguments part = NamedArguments.parse("part", parts[i], FORMS);
+            if (!seen.add(part.name())) {
                 throw new IllegalArgumentException(
-                        "expected each part once, found '" + part + "' twice in " + QuotedText.text(text));
+                        "expected each part once, found '" + part.name() + "' twice in " + QuotedText.text(text));
             }
-            policy = policy.with(part, value(part, colon < 0 ? "" : parts[i].substring(colon + 1)));
+            boolean whole = part.name().equals("randaugment");
+            policy = policy.with(part.name(), whole ? part.integer("value", -1) : part.number("value"));
+            part.requireAllUsed();
         }
         return policy;
-    }
-
-    private static double value(String part, String digits) {
-        boolean whole = part.equals("randaugment");
-        if (!digits.matches(whole ? "[0-9]{1,3}" : "[0-9]{1,9}(\\.[0-9]{1,20})?")) {
-            throw new IllegalArgumentException("expected " + part + ":" + (whole ? "N" : "NUMBER") + " as in " + part
-                    + (whole ? ":2" : ":0.25") + ", found "
-                    + (digits.isEmpty() ? "no number" : QuotedText.text(digits)));
-        }
-        return Double.parseDouble(digits);
     }
 
     private double get(String part) {
@@ -210,18 +199,12 @@ public record Augmentation(
                     List<String> words = new ArrayList<>(List.of(policy.getKey()));
                     PARTS.stream()
                             .filter(part -> get(part) != policy.getValue().get(part))
-                            .forEach(part -> words.add(part + ":" + number(get(part))));
+                            .forEach(part -> words.add(part + ":" + NamedArguments.decimal(get(part))));
                     return words;
                 })
                 .min(Comparator.comparingInt(List::size))
                 .map(words -> String.join("+", words))
                 .orElseThrow();
-    }
-
-    private static String number(double value) {
-        return value == Math.rint(value) && Math.abs(value) < 1e9
-                ? Long.toString((long) value)
-                : new BigDecimal(Double.toString(value)).toPlainString();
     }
 
     /** Whether images are used as the crop plan has them. */

@@ -3,10 +3,12 @@ package org.gramian.image.crop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.Locale;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.gramian.basis.NearestWord;
+import org.gramian.basis.NamedArguments;
+import org.gramian.basis.QuotedText;
 
 /**
  * The crops to take from every image, written {@code NAME[:SIZE][+flips][+box]}.
@@ -79,27 +81,17 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
      * @throws IllegalArgumentException for anything else; the message lists the names
      */
     public static CropPlan parse(String text) {
-        boolean boxed = text.endsWith(BOX);
-        String unboxed = boxed ? text.substring(0, text.length() - BOX.length()) : text;
-        boolean flips = unboxed.endsWith(FLIPS);
-        String rest = flips ? unboxed.substring(0, unboxed.length() - FLIPS.length()) : unboxed;
-        int colon = rest.indexOf(':');
-        String word = colon < 0 ? rest : rest.substring(0, colon);
-        Kind kind = Arrays.stream(Kind.values())
-                .filter(known -> known.word().equals(word))
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(
-                        "expected crops as " + FORM + " with NAME one of " + String.join(", ", names()) + ", found '"
-                                + text + "'" + NearestWord.suggestion(word, names())));
-        return new CropPlan(kind, colon < 0 ? DEFAULT_SIZE : size(rest.substring(colon + 1), text), flips, boxed);
-    }
-
-    private static int size(String digits, String text) {
-        if (!digits.matches("[0-9]{1,9}")) {
-            throw new IllegalArgumentException(
-                    "expected a crop size in pixels, as in center:224, found '" + text + "'");
+        List<String> parts = List.of(text.strip().split("(?=\\+)"));
+        List<String> forms = names().stream().map(name -> name + "[:SIZE]").toList();
+        NamedArguments crops = NamedArguments.parse("crops", parts.getFirst(), forms);
+        List<String> flags = parts.subList(1, parts.size());
+        if (!List.of(FLIPS, BOX).containsAll(flags) || Set.copyOf(flags).size() < flags.size()) {
+            throw new IllegalArgumentException("expected crops as " + FORM + ", found " + QuotedText.text(text));
         }
-        return Integer.parseInt(digits);
+        Kind kind = Kind.values()[names().indexOf(crops.name())];
+        CropPlan plan = new CropPlan(kind, crops.count("size", DEFAULT_SIZE), flags.contains(FLIPS), flags.contains(BOX));
+        crops.requireAllUsed();
+        return plan;
     }
 
     /** Returns the names of all plans. */

@@ -2,7 +2,6 @@ package org.gramian.run.config;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
-import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -11,6 +10,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.gramian.accelerate.Rule;
 import org.gramian.basis.EnumWords;
+import org.gramian.basis.NamedArguments;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.augment.Augmentation;
@@ -106,9 +106,9 @@ record ValueCodec(String notation, Function<String, Object> parse, Function<Obje
 
     private static ValueCodec number(TrainConfig.Key key) {
         String expected = key.below() < Double.MAX_VALUE
-                ? "a number from 0 to below " + decimal(key.below())
+                ? "a number from 0 to below " + NamedArguments.decimal(key.below())
                 : key.max() < Double.MAX_VALUE
-                        ? "a number above 0 and at most " + decimal(key.max())
+                        ? "a number above 0 and at most " + NamedArguments.decimal(key.max())
                         : "a number of at least 0";
         return new ValueCodec(
                 "NUMBER",
@@ -119,15 +119,7 @@ record ValueCodec(String notation, Function<String, Object> parse, Function<Obje
                     }
                     return value + 0.0; // makes -0 a 0
                 },
-                value -> decimal(((Number) value).doubleValue()));
-    }
-
-    /** Returns the shortest decimal that reads as the same number, e.g. {@code 0.0005} or {@code 1e-5}. */
-    static String decimal(double value) {
-        String shortest = Double.toString(value);
-        return shortest.contains("E") && (value < 1e-4 || value >= 1e7)
-                ? shortest.replaceFirst("(\\.0)?E", "e")
-                : new BigDecimal(shortest).stripTrailingZeros().toPlainString();
+                value -> NamedArguments.decimal(((Number) value).doubleValue()));
     }
 
     /** Codec of an enumeration or of truth values, the first of whose words is true. */

@@ -41,133 +41,19 @@ public record Recipe(
         }
     }
 
-    /**
-     * Begins a recipe in which everything is trained: no label smoothing and class weights, float32, no augmentation,
-     * refit and dropout, the seed 0.
-     */
-    public static Builder builder(
-            StageRecipe stage1, StageRecipe stage2, OptimizerRecipe optimizer, Batching batching) {
-        return new Builder(stage1, stage2, optimizer, batching);
-    }
-
-    /** Begins a recipe with the values of this one. */
-    public Builder toBuilder() {
-        return builder(stage1, stage2, optimizer, batching)
-                .loss(loss)
-                .precision(precision)
-                .augmenting(augmenting)
-                .solver(solver)
-                .refit(refit)
-                .dropout(dropout)
-                .seed(seed);
-    }
-
     /** Returns the part that solves a classifier on frozen features: the same recipe without fine-tuning. */
     public Recipe frozen() {
-        return toBuilder().stage2(stage2.withEpochs(0)).build();
+        return with(stage1, stage2.withEpochs(0), solver);
     }
 
     /** Returns the part that fine-tunes a fresh head: the same recipe without a solved classifier. */
     public Recipe fineTuning() {
-        return toBuilder().stage1(stage1.withEpochs(0)).solver(Optional.empty()).build();
+        return with(stage1.withEpochs(0), stage2, Optional.empty());
     }
 
-    /** Values of a recipe, set one by one; see {@link Recipe} for their meaning. */
-    public static final class Builder {
-        private StageRecipe stage1;
-        private StageRecipe stage2;
-        private OptimizerRecipe optimizer;
-        private Batching batching;
-        private Loss loss = new Loss(0, Loss.ClassWeights.NONE);
-        private Precision precision = Precision.F32;
-        private Augmenting augmenting = Augmenting.NONE;
-        private Optional<LinearSolver> solver = Optional.empty();
-        private Optional<LinearSolver> refit = Optional.empty();
-        private double dropout;
-        private long seed;
-
-        private Builder(StageRecipe stage1, StageRecipe stage2, OptimizerRecipe optimizer, Batching batching) {
-            this.stage1 = stage1;
-            this.stage2 = stage2;
-            this.optimizer = optimizer;
-            this.batching = batching;
-        }
-
-        /** Sets the training of the new layers on a frozen backbone. */
-        public Builder stage1(StageRecipe value) {
-            stage1 = value;
-            return this;
-        }
-
-        /** Sets the training of all layers. */
-        public Builder stage2(StageRecipe value) {
-            stage2 = value;
-            return this;
-        }
-
-        /** Sets the optimizer. */
-        public Builder optimizer(OptimizerRecipe value) {
-            optimizer = value;
-            return this;
-        }
-
-        /** Sets the size of a step. */
-        public Builder batching(Batching value) {
-            batching = value;
-            return this;
-        }
-
-        /** Sets the loss. */
-        public Builder loss(Loss value) {
-            loss = value;
-            return this;
-        }
-
-        /** Sets the precision of training steps. */
-        public Builder precision(Precision value) {
-            precision = value;
-            return this;
-        }
-
-        /** Sets the augmentation of images in stage 2. */
-        public Builder augmenting(Augmenting value) {
-            augmenting = value;
-            return this;
-        }
-
-        /** Sets the solver of the classifier; empty if it is trained. */
-        public Builder solver(Optional<LinearSolver> value) {
-            solver = value;
-            return this;
-        }
-
-        /** Sets the solver of the classifier at the end of stage 1; empty for none. */
-        public Builder refit(Optional<LinearSolver> value) {
-            refit = value;
-            return this;
-        }
-
-        /** Sets the dropout rate of descriptors. */
-        public Builder dropout(double value) {
-            dropout = value;
-            return this;
-        }
-
-        /** Sets the seed. */
-        public Builder seed(long value) {
-            seed = value;
-            return this;
-        }
-
-        /**
-         * Returns the recipe.
-         *
-         * @throws IllegalArgumentException if a value is out of range
-         */
-        public Recipe build() {
-            return new Recipe(
-                    stage1, stage2, optimizer, batching, loss, precision, augmenting, solver, refit, dropout, seed);
-        }
+    private Recipe with(StageRecipe first, StageRecipe second, Optional<LinearSolver> other) {
+        return new Recipe(
+                first, second, optimizer, batching, loss, precision, augmenting, other, refit, dropout, seed);
     }
 
     /**

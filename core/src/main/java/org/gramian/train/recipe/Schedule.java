@@ -3,7 +3,7 @@ package org.gramian.train.recipe;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import org.gramian.basis.NearestWord;
+import org.gramian.basis.NamedArguments;
 
 /**
  * Learning rate schedule of a stage: a factor between 0 and 1 that follows from the epochs so far.
@@ -11,12 +11,8 @@ import org.gramian.basis.NearestWord;
  * <p>Schedules have no state: the same past gives the same factor, so that a resumed run needs only its history.
  */
 public sealed interface Schedule {
-    /** Names and meanings of schedules, for help. */
-    List<String> FORMS = List.of(
-            "constant: a constant learning rate",
-            "steps:6,7: a tenth after the 6th epoch, a hundredth after the 7th",
-            "cosine: cosine decay to 0",
-            "plateau[:PATIENCE[,DROPS]]: a tenth after PATIENCE epochs without improvement; early stopping after DROPS reductions");
+    /** Syntax of schedules. */
+    List<String> FORMS = List.of("constant", "steps:6,7", "cosine", "plateau[:PATIENCE[,DROPS]]");
 
     /** Returns the text form that {@link #parse} reads. */
     String text();
@@ -35,47 +31,24 @@ public sealed interface Schedule {
         return false;
     }
 
-    /** Reads a schedule. */
+    /**
+     * Parses {@code constant}, {@code cosine}, {@code steps:6,7} (a tenth after the 6th epoch, a hundredth after the 7th) or {@code
+     * plateau[:PATIENCE[,DROPS]]}.
+     */
     static Schedule parse(String text) {
-        String[] parts = text.strip().toLowerCase(Locale.ROOT).split(":", 2);
-        String argument = parts.length > 1 ? parts[1] : "";
-        List<String> names = List.of("constant", "steps", "cosine", "plateau");
-        return switch (parts[0]) {
-            case "constant" -> plain(new Constant(), parts);
-            case "cosine" -> plain(new Cosine(), parts);
-            case "steps" -> new Steps(numbers(text, argument));
-            case "plateau" -> plateau(text, argument);
-            default ->
-                throw new IllegalArgumentException("unknown schedule '" + text + "'"
-                        + NearestWord.suggestion(parts[0], names) + "; the schedules are "
-                        + String.join(", ", names));
-        };
-    }
-
-    private static Schedule plain(Schedule schedule, String[] parts) {
-        if (parts.length > 1) {
-            throw new IllegalArgumentException(
-                    "the schedule " + parts[0] + " takes no argument, found '" + parts[1] + "'");
-        }
+        NamedArguments arguments = NamedArguments.parse("schedule", text.toLowerCase(Locale.ROOT), FORMS);
+        Schedule schedule =
+                switch (arguments.name()) {
+                    case "constant" -> new Constant();
+                    case "cosine" -> new Cosine();
+                    case "steps" -> new Steps(arguments.integers("epoch"));
+                    default ->
+                        new Plateau(
+                                arguments.integer("patience", Plateau.PATIENCE),
+                                arguments.integer("drops", Plateau.DROPS));
+                };
+        arguments.requireAllUsed();
         return schedule;
-    }
-
-    private static Schedule plateau(String text, String argument) {
-        List<Integer> numbers = argument.isEmpty() ? List.of() : numbers(text, argument);
-        if (numbers.size() > 2) {
-            throw new IllegalArgumentException("expected plateau[:PATIENCE[,DROPS]], found '" + text + "'");
-        }
-        return new Plateau(
-                numbers.isEmpty() ? Plateau.PATIENCE : numbers.getFirst(),
-                numbers.size() < 2 ? Plateau.DROPS : numbers.getLast());
-    }
-
-    private static List<Integer> numbers(String text, String argument) {
-        if (!argument.matches("\\d{1,6}(,\\d{1,6})*")) {
-            throw new IllegalArgumentException(
-                    "expected whole numbers separated by commas after ':', found '" + text + "'");
-        }
-        return List.of(argument.split(",")).stream().map(Integer::valueOf).toList();
     }
 
     /** A constant learning rate. */
@@ -112,6 +85,9 @@ public sealed interface Schedule {
     record Steps(List<Integer> after) implements Schedule {
         public Steps {
             after = List.copyOf(after);
+            if (after.isEmpty()) {
+                throw new IllegalArgumentException("steps: expected epochs, e.g. steps:6,7");
+            }
             int last = 0;
             for (int epoch : after) {
                 if (epoch <= last) {

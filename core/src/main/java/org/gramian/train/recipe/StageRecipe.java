@@ -20,15 +20,9 @@ public record StageRecipe(
         double warmup,
         double layerDecay,
         boolean perLength) {
-    /** Creates a stage without layer-wise decay. */
-    public StageRecipe(
-            int epochs, double rate, double backboneRate, Schedule schedule, double warmup, boolean perLength) {
-        this(epochs, rate, backboneRate, schedule, warmup, 1, perLength);
-    }
-
-    /** Creates a stage without division by the descriptor norm. */
+    /** Creates a stage without layer-wise decay and without division by the descriptor norm. */
     public StageRecipe(int epochs, double rate, double backboneRate, Schedule schedule, double warmup) {
-        this(epochs, rate, backboneRate, schedule, warmup, false);
+        this(epochs, rate, backboneRate, schedule, warmup, 1, false);
     }
 
     public StageRecipe {

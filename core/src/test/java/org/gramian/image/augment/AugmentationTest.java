@@ -51,10 +51,10 @@ class AugmentationTest {
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
                     standrd             | standrd standard
                     standard+erasing:1  | erasing erase
-                    standard+erase      | erase:NUMBER erase:0.25
+                    standard+erase      | erase:VALUE
                     standard+erase:2    | erase 0 1 2
                     light+scale:0       | scale 0 1 0
-                    light+randaugment:x | randaugment:N randaugment:2 x
+                    light+randaugment:x | randaugment:VALUE x
                     light+flip:0+flip:1 | flip
                     """)
     void wrongTextIsExplained(String text, String values) {

@@ -175,7 +175,6 @@ class CropsTest {
                 "ten+flips",
                 "center:-1",
                 "center:99999999999",
-                "Paper",
                 "center+flips+flips")) {
             assertThatThrownBy(() -> CropPlan.parse(text)).isInstanceOf(IllegalArgumentException.class);
         }

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import org.gramian.basis.EnumWords;
+import org.gramian.basis.NamedArguments;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Transform;
@@ -140,10 +141,10 @@ record FidelityPoint(String name, String setting, String paper, String authors, 
     private static String step(Fidelity fidelity) {
         StiefelOptions steps = StiefelOptions.of(fidelity);
         if (steps.constantRate().isPresent()) {
-            return "constant " + ValueCodec.decimal(steps.constantRate().getAsDouble()) + ", no momentum, no decay";
+            return "constant " + NamedArguments.decimal(steps.constantRate().getAsDouble()) + ", no momentum, no decay";
         }
         return steps.multiplier() == 1
                 ? "same as other parameters"
-                : ValueCodec.decimal(steps.multiplier()) + " times the learning rate, momentum transported";
+                : NamedArguments.decimal(steps.multiplier()) + " times the learning rate, momentum transported";
     }
 }

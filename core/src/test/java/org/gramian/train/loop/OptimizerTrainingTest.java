@@ -141,10 +141,10 @@ class OptimizerTrainingTest {
 
     private static Fixed classifier(Parts parts, int epochs, double rate) throws IOException {
         AdamWOptions options = new AdamWOptions(0, 0.9, 0.99, DECAY, StiefelOptions.defaults());
-        Recipe recipe = Recipes.of(stage(epochs, rate, "constant", 0), stage(0, 0, "constant", 0)).toBuilder()
-                .optimizer(new OptimizerRecipe(options))
-                .batching(new Recipe.Batching(parts.training().size(), 1))
-                .build();
+        Recipe recipe = Recipes.change(Recipes.first(epochs, rate), draft -> {
+            draft.optimizer = new OptimizerRecipe(options);
+            draft.batching = new Recipe.Batching(parts.training().size(), 1);
+        });
         List<Fixed> found = new ArrayList<>();
         SmallTraining.of(recipe, new Parts(parts.training(), List.of(), parts.test()))
                 .with("bilinear/triu/root/l2")

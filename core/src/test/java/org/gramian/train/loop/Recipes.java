@@ -1,5 +1,8 @@
 package org.gramian.train.loop;
 
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.gramian.linear.LinearSolver;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.recipe.Recipe;
@@ -18,14 +21,23 @@ final class Recipes {
 
     /** A stage whose rate is that of descriptors of length 1. */
     static StageRecipe perLength(int epochs, double rate) {
-        return new StageRecipe(epochs, rate, 0.5, Schedule.parse("constant"), 0, true);
+        return new StageRecipe(epochs, rate, 0.5, Schedule.parse("constant"), 0, 1, true);
     }
 
     /** One stage after the other, in batches of 4, with momentum and weight decay. */
     static Recipe of(StageRecipe stage1, StageRecipe stage2) {
-        return Recipe.builder(stage1, stage2, new OptimizerRecipe(SgdOptions.defaults(0)), new Batching(4, 1))
-                .seed(7)
-                .build();
+        return new Recipe(
+                stage1,
+                stage2,
+                new OptimizerRecipe(SgdOptions.defaults(0)),
+                new Batching(4, 1),
+                new Recipe.Loss(0, Recipe.Loss.ClassWeights.NONE),
+                Recipe.Precision.F32,
+                Recipe.Augmenting.NONE,
+                Optional.empty(),
+                Optional.empty(),
+                0,
+                7);
     }
 
     /** Two epochs of each stage. */
@@ -39,23 +51,23 @@ final class Recipes {
     }
 
     static Recipe with(Recipe recipe, Batching batching) {
-        return recipe.toBuilder().batching(batching).build();
+        return change(recipe, draft -> draft.batching = batching);
     }
 
     static Recipe with(Recipe recipe, Recipe.Augmenting augmenting) {
-        return recipe.toBuilder().augmenting(augmenting).build();
+        return change(recipe, draft -> draft.augmenting = augmenting);
     }
 
     static Recipe with(Recipe recipe, Recipe.Loss loss) {
-        return recipe.toBuilder().loss(loss).build();
+        return change(recipe, draft -> draft.loss = loss);
     }
 
     static Recipe with(Recipe recipe, Recipe.Precision precision) {
-        return recipe.toBuilder().precision(precision).build();
+        return change(recipe, draft -> draft.precision = precision);
     }
 
     static Recipe withSeed(Recipe recipe, long seed) {
-        return recipe.toBuilder().seed(seed).build();
+        return change(recipe, draft -> draft.seed = seed);
     }
 
     static Recipe withoutMomentum(Recipe recipe) {
@@ -63,10 +75,53 @@ final class Recipes {
     }
 
     static Recipe with(Recipe recipe, OptimizerRecipe optimizer) {
-        return recipe.toBuilder().optimizer(optimizer).build();
+        return change(recipe, draft -> draft.optimizer = optimizer);
     }
 
     static Recipe withDropout(Recipe recipe, double dropout) {
-        return recipe.toBuilder().dropout(dropout).build();
+        return change(recipe, draft -> draft.dropout = dropout);
+    }
+
+    /** Returns a recipe with some values changed. */
+    static Recipe change(Recipe recipe, Consumer<Draft> change) {
+        Draft draft = new Draft(recipe);
+        change.accept(draft);
+        return new Recipe(
+                recipe.stage1(),
+                recipe.stage2(),
+                draft.optimizer,
+                draft.batching,
+                draft.loss,
+                draft.precision,
+                draft.augmenting,
+                draft.solver,
+                draft.refit,
+                draft.dropout,
+                draft.seed);
+    }
+
+    /** Values of a recipe besides its stages. */
+    static final class Draft {
+        OptimizerRecipe optimizer;
+        Batching batching;
+        Recipe.Loss loss;
+        Recipe.Precision precision;
+        Recipe.Augmenting augmenting;
+        Optional<LinearSolver> solver;
+        Optional<LinearSolver> refit;
+        double dropout;
+        long seed;
+
+        private Draft(Recipe recipe) {
+            optimizer = recipe.optimizer();
+            batching = recipe.batching();
+            loss = recipe.loss();
+            precision = recipe.precision();
+            augmenting = recipe.augmenting();
+            solver = recipe.solver();
+            refit = recipe.refit();
+            dropout = recipe.dropout();
+            seed = recipe.seed();
+        }
     }
 }

@@ -65,9 +65,7 @@ class RefitTest {
     }
 
     private static Recipe recipe(Optional<String> refit, int epochs, double rate) {
-        return Recipes.of(stage(epochs, rate, "constant", 0), stage(0, 0, "constant", 0)).toBuilder()
-                .refit(refit.map(LinearSolver::parse))
-                .build();
+        return Recipes.change(Recipes.first(epochs, rate), draft -> draft.refit = refit.map(LinearSolver::parse));
     }
 
     private SmallTraining training(String refit, int epochs, double rate) {
@@ -219,10 +217,10 @@ class RefitTest {
     @Test
     void interruptionAfterAnyStepChangesNoByte() throws IOException {
         SmallTraining training = SmallTraining.of(
-                Recipes.of(stage(2, 0.1, "constant", 0), stage(1, 0.01, "constant", 0)).toBuilder()
-                        .refit(Optional.of(LinearSolver.parse("svm")))
-                        .batching(new Recipe.Batching(12, 1))
-                        .build(),
+                Recipes.change(Recipes.of(stage(2, 0.1, "constant", 0), stage(1, 0.01, "constant", 0)), draft -> {
+                    draft.refit = Optional.of(LinearSolver.parse("svm"));
+                    draft.batching = new Recipe.Batching(12, 1);
+                }),
                 parts);
         Outcome whole = training.run();
         assertThat(whole.events(Refitted.class)).hasSize(1);

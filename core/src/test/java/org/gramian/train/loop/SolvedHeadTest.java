@@ -46,10 +46,10 @@ class SolvedHeadTest {
     }
 
     private static Recipe recipe(String classifier, ClassWeights weights) {
-        return Recipes.first(0, 1).toBuilder()
-                .loss(new Recipe.Loss(0, weights))
-                .solver(Optional.of(LinearSolver.parse(classifier)))
-                .build();
+        return Recipes.change(Recipes.first(0, 1), draft -> {
+            draft.loss = new Recipe.Loss(0, weights);
+            draft.solver = Optional.of(LinearSolver.parse(classifier));
+        });
     }
 
     private SmallTraining training(String classifier) {
@@ -121,9 +121,8 @@ class SolvedHeadTest {
 
     @Test
     void recipeWithSolverAndEpochsIsRefused() {
-        Recipe both = Recipes.standard().toBuilder()
-                .solver(Optional.of(LinearSolver.parse("mean")))
-                .build();
+        Recipe both =
+                Recipes.change(Recipes.standard(), draft -> draft.solver = Optional.of(LinearSolver.parse("mean")));
         assertThatThrownBy(() -> training("mean").with(both).run())
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("0", "2", "2"));

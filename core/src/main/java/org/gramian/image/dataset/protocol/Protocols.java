@@ -2,11 +2,11 @@ package org.gramian.image.dataset.protocol;
 
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import org.gramian.basis.NearestWord;
+import org.gramian.basis.NamedArguments;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Assignment.Split;
 import org.gramian.image.dataset.Dataset;
@@ -25,9 +25,9 @@ public final class Protocols {
      */
     public record Description(String name, String form, String meaning) {}
 
-    /** A protocol and its factory, which takes the optional argument. */
-    private record Rule(Description description, Function<Optional<String>, Protocol> factory) {
-        Rule(String form, String meaning, Function<Optional<String>, Protocol> factory) {
+    /** A protocol and its factory. */
+    private record Rule(Description description, Function<NamedArguments, Protocol> factory) {
+        Rule(String form, String meaning, Function<NamedArguments, Protocol> factory) {
             this(new Description(form.split("[\\[:]", 2)[0], form, meaning), factory);
         }
     }
@@ -70,24 +70,21 @@ public final class Protocols {
 
     /** Parses a protocol such as {@code kfold:5}. */
     public static Protocol parse(String text) {
-        String[] parts = text.strip().toLowerCase(Locale.ROOT).split(":", 2);
-        List<String> names = all().stream().map(Description::name).toList();
+        List<String> forms = all().stream().map(Description::form).toList();
+        NamedArguments arguments = NamedArguments.parse("protocol", text.toLowerCase(Locale.ROOT), forms);
         Rule rule = RULES.stream()
-                .filter(one -> one.description().name().equals(parts[0].strip()))
+                .filter(one -> one.description().name().equals(arguments.name()))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("unknown protocol '" + text.strip() + "'"
-                        + NearestWord.suggestion(parts[0], names) + "; the protocols are "
-                        + String.join(", ", names)));
-        Optional<String> argument =
-                Optional.of(parts).filter(found -> found.length > 1).map(found -> found[1].strip());
+                .orElseThrow();
         try {
-            if (argument.isPresent() && rule.description().form().equals(parts[0].strip())) {
-                throw new IllegalArgumentException("it takes no argument");
-            }
-            return rule.factory().apply(argument);
+            Protocol protocol = rule.factory().apply(arguments);
+            arguments.requireAllUsed();
+            return protocol;
         } catch (IllegalArgumentException wrong) {
-            throw new IllegalArgumentException("'" + text.strip() + "' is not a protocol: " + wrong.getMessage()
-                    + "; write it as " + rule.description().form());
+            throw new IllegalArgumentException(
+                    QuotedText.text(text.strip()) + " is not a protocol: " + wrong.getMessage() + "; write it as "
+                            + rule.description().form(),
+                    wrong);
         }
     }
 
@@ -145,37 +142,32 @@ public final class Protocols {
     }
 
     private static Rule random(Kind kind, String meaning) {
+        double usual = new RandomProtocol(kind).argument();
         return new Rule(
                 kind.form(),
                 meaning,
-                argument -> argument.map(
-                                text -> new RandomProtocol(kind, kind == Kind.HOLDOUT ? number(text) : integer(text)))
-                        .orElseGet(() -> new RandomProtocol(kind)));
+                arguments -> new RandomProtocol(
+                        kind,
+                        kind == Kind.HOLDOUT
+                                ? arguments.number("fraction", usual)
+                                : arguments.integer("folds", (int) usual)));
     }
 
-    private static Protocol dtd(Optional<String> range) {
-        String[] ends = range.orElse("1.." + Published.DTD_SPLITS).split("\\.\\.", 2);
-        return Published.dtd(integer(ends[0]), integer(ends[ends.length - 1]));
-    }
-
-    private static Protocol aircraft(Optional<String> variant) {
-        if (variant.isPresent() && !variant.get().equals("trainval")) {
-            throw new IllegalArgumentException("expected trainval, found '" + variant.get() + "'");
+    private static Protocol dtd(NamedArguments arguments) {
+        String[] ends = arguments.text("splits", "1.." + Published.DTD_SPLITS).split("\\.\\.", 2);
+        for (String end : ends) {
+            if (!end.matches("\\d{1,6}")) {
+                throw arguments.wrong("splits", "a number or a range such as 1..3", end);
+            }
         }
-        return variant.isPresent() ? Published.AIRCRAFT_TRAINVAL : Published.AIRCRAFT;
+        return Published.dtd(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]));
     }
 
-    private static int integer(String text) {
-        if (!text.matches("\\d{1,6}")) {
-            throw new IllegalArgumentException("expected a whole number, found '" + text + "'");
+    private static Protocol aircraft(NamedArguments arguments) {
+        String variant = arguments.text("variant", "");
+        if (!variant.isEmpty() && !variant.equals("trainval")) {
+            throw arguments.wrong("variant", "trainval", variant);
         }
-        return Integer.parseInt(text);
-    }
-
-    private static double number(String text) {
-        if (!text.matches("\\d*\\.?\\d+")) {
-            throw new IllegalArgumentException("expected a number such as 0.2, found '" + text + "'");
-        }
-        return Double.parseDouble(text);
+        return variant.isEmpty() ? Published.AIRCRAFT : Published.AIRCRAFT_TRAINVAL;
     }
 }

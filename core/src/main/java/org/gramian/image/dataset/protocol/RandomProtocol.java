@@ -1,6 +1,5 @@
 package org.gramian.image.dataset.protocol;
 
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -14,6 +13,7 @@ import java.util.TreeMap;
 import java.util.function.IntUnaryOperator;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
+import org.gramian.basis.NamedArguments;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 
@@ -55,7 +55,7 @@ record RandomProtocol(Kind kind, double argument) implements Protocol {
 
         /** Returns the protocol as help texts write it, as {@code kfold[:5]}. */
         String form() {
-            return word() + "[:" + plain(usual) + "]";
+            return word() + "[:" + NamedArguments.decimal(usual) + "]";
         }
     }
 
@@ -73,13 +73,9 @@ record RandomProtocol(Kind kind, double argument) implements Protocol {
         this(kind, kind.usual);
     }
 
-    private static String plain(double number) {
-        return BigDecimal.valueOf(number).stripTrailingZeros().toPlainString();
-    }
-
     @Override
     public String text() {
-        return kind.word() + ":" + plain(argument);
+        return kind.word() + ":" + NamedArguments.decimal(argument);
     }
 
     @Override

@@ -149,13 +149,12 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
      */
     static LinearSolver parse(String text) {
         NamedArguments solver = NamedArguments.parse("classifier", text, FORMS);
-        LinearSolver parsed =
-                switch (solver.name()) {
-                    case "svm" -> new Svm(solver.numberOr("C", "auto"));
-                    case "logistic" -> new Logistic(solver.numberOr("C", "auto"));
-                    case "lda" -> new Lda(solver.numberOr("shrinkage", "auto"));
-                    default -> new NearestMean();
-                };
+        LinearSolver parsed = switch (solver.name()) {
+            case "svm" -> new Svm(solver.numberOr("C", "auto"));
+            case "logistic" -> new Logistic(solver.numberOr("C", "auto"));
+            case "lda" -> new Lda(solver.numberOr("shrinkage", "auto"));
+            default -> new NearestMean();
+        };
         solver.requireAllUsed();
         return parsed;
     }

@@ -2,10 +2,10 @@ package org.gramian.pooling;
 
 import java.util.List;
 import java.util.OptionalInt;
-import org.gramian.basis.NamedArguments;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
+import org.gramian.basis.NamedArguments;
 import org.gramian.pooling.PoolingStage.Context;
 
 /**

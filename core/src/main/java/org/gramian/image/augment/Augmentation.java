@@ -121,8 +121,8 @@ public record Augmentation(
 
     private static void require(String part, double value, boolean fits, String range) {
         if (!fits) {
-            throw new IllegalArgumentException(
-                    "augmentation '" + part + "': expected a number " + range + ", found " + NamedArguments.decimal(value));
+            throw new IllegalArgumentException("augmentation '" + part + "': expected a number " + range + ", found "
+                    + NamedArguments.decimal(value));
         }
     }
 

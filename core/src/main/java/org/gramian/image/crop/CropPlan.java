@@ -3,8 +3,8 @@ package org.gramian.image.crop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.Locale;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.basis.NamedArguments;
@@ -89,7 +89,8 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
             throw new IllegalArgumentException("expected crops as " + FORM + ", found " + QuotedText.text(text));
         }
         Kind kind = Kind.values()[names().indexOf(crops.name())];
-        CropPlan plan = new CropPlan(kind, crops.count("size", DEFAULT_SIZE), flags.contains(FLIPS), flags.contains(BOX));
+        CropPlan plan =
+                new CropPlan(kind, crops.count("size", DEFAULT_SIZE), flags.contains(FLIPS), flags.contains(BOX));
         crops.requireAllUsed();
         return plan;
     }

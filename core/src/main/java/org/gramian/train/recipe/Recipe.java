@@ -52,8 +52,7 @@ public record Recipe(
     }
 
     private Recipe with(StageRecipe first, StageRecipe second, Optional<LinearSolver> other) {
-        return new Recipe(
-                first, second, optimizer, batching, loss, precision, augmenting, other, refit, dropout, seed);
+        return new Recipe(first, second, optimizer, batching, loss, precision, augmenting, other, refit, dropout, seed);
     }
 
     /**

@@ -37,16 +37,13 @@ public sealed interface Schedule {
      */
     static Schedule parse(String text) {
         NamedArguments arguments = NamedArguments.parse("schedule", text.toLowerCase(Locale.ROOT), FORMS);
-        Schedule schedule =
-                switch (arguments.name()) {
-                    case "constant" -> new Constant();
-                    case "cosine" -> new Cosine();
-                    case "steps" -> new Steps(arguments.integers("epoch"));
-                    default ->
-                        new Plateau(
-                                arguments.integer("patience", Plateau.PATIENCE),
-                                arguments.integer("drops", Plateau.DROPS));
-                };
+        Schedule schedule = switch (arguments.name()) {
+            case "constant" -> new Constant();
+            case "cosine" -> new Cosine();
+            case "steps" -> new Steps(arguments.integers("epoch"));
+            default ->
+                new Plateau(arguments.integer("patience", Plateau.PATIENCE), arguments.integer("drops", Plateau.DROPS));
+        };
         arguments.requireAllUsed();
         return schedule;
     }

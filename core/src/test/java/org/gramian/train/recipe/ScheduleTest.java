@@ -147,7 +147,7 @@ class ScheduleTest {
             cosine:        | cosine
             steps          | steps
             steps:         | steps:
-            steps:1,       | steps:1,
+            steps:1,       | steps
             steps:7,6      | 7 6
             steps:6,6      | 6 6
             steps:0,6      | 1 0

@@ -30,7 +30,7 @@ final class ProtocolsTest {
                 "aircraft-official",
                 "aircraft-official:trainval",
                 "holdout:0.2",
-                "holdout:0.00001",
+                "holdout:1e-5",
                 "kfold:2",
                 "kfold:100",
                 "half:14",
@@ -63,7 +63,7 @@ final class ProtocolsTest {
                     half:0 | half:0 1 100 0 0
                     holdout:1 | holdout:1 0 1 1
                     holdout:20% | holdout:20% 0.2 20% 20%
-                    holdout: | holdout: 0.2 ''
+                    holdout: | holdout: 0.2
                     dtd-official:0 | dtd-official:0 1 10
                     dtd-official:3..2 | dtd-official:3..2 3
                     dtd-official:1..11 | dtd-official:1..11

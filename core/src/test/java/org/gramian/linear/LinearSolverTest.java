@@ -26,7 +26,7 @@ class LinearSolverTest {
                 "svm",
                 "svm:C=10",
                 "svm:C=0.001",
-                "svm:C=1.0E-7",
+                "svm:C=1e-7",
                 "logistic",
                 "logistic:C=3",
                 "mean",
@@ -49,8 +49,8 @@ class LinearSolverTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         smv                | (did you mean 'svm'?)
-        mean:3             | takes no argument, found '3'
-        svm:               | must be a number of at least 0 or auto, found ''
+        mean:3             | expected mean, found 'mean:3'
+        svm:               | found 'svm:'
         svm:C=-1           | positive
         svm:C=0            | must be a positive number or auto, found 0
         svm:c=1            | unknown argument 'c' (did you mean 'C'?)

@@ -21,13 +21,13 @@ import org.gramian.run.FoldPlan;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
-import org.gramian.run.RunScratch;
 import org.gramian.run.TrainingRun;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.Workload;
+import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
@@ -285,7 +285,7 @@ public final class TableRun {
      */
     public Optional<Cancellation.Reason> train(TrainingContext context, Listener listener) throws IOException {
         Files.createDirectories(out);
-        try (RunScratch scratch = RunScratch.in(out, cache)) {
+        try (FeatureCache scratch = FeatureCache.open(cache, out, _ -> {})) {
             for (int i = 0; i < entries.size(); i++) {
                 if (!isDue(entries.get(i))) {
                     continue;
@@ -305,14 +305,14 @@ public final class TableRun {
         return Optional.empty();
     }
 
-    private Entry trained(Entry entry, RunScratch scratch, TrainingContext context) {
+    private Entry trained(Entry entry, FeatureCache scratch, TrainingContext context) {
         try {
             RunPlan planned = entry.work().orElseThrow().plan();
             EpochTimes times = EpochTimes.open(entry.folder());
             TrainingRun trainer = trainer(
                     entry.data(),
                     entry.row().requested(plan.common()),
-                    Optional.of(scratch.cache()),
+                    Optional.of(scratch.folder()),
                     context.withListener(event -> {
                         times.accept(event);
                         context.listener().accept(event);

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -379,7 +380,16 @@ public final class Backbone {
      * @return {@code [n, c, h', w']}
      */
     public Var apply(Var images, Bindings parameters) {
-        return runChecked(images, parameters, null);
+        return runChecked(images, parameters, null, _ -> {});
+    }
+
+    /**
+     * Computes the features.
+     *
+     * @param layers receives the maps of each of {@link #cutLayers} in order, before they are resized; valid during the call
+     */
+    public Var apply(Var images, Bindings parameters, Consumer<Var> layers) {
+        return runChecked(images, parameters, null, layers);
     }
 
     /**
@@ -412,11 +422,12 @@ public final class Backbone {
      *     the output is valid only during the call
      */
     public Var trace(Var images, Bindings parameters, BiConsumer<String, Var> listener) {
-        return runChecked(images, parameters, listener);
+        return runChecked(images, parameters, listener, _ -> {});
     }
 
     /** Checks the images and computes the features; without a listener no maps are made of tokens for it. */
-    private Var runChecked(Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener) {
+    private Var runChecked(
+            Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener, Consumer<Var> layers) {
         Shape shape = images.shape();
         if (shape.rank() != 4 || shape.at(1) != NetworkLayer.COLOURS || shape.at(0) == 0) {
             throw new IllegalArgumentException(
@@ -427,7 +438,7 @@ public final class Backbone {
         int begun = tape.mark();
         List<Var> each = new ArrayList<>();
         for (BackbonePart part : parts) {
-            each.add(part.apply(images, parameters, listener));
+            each.add(part.apply(images, parameters, listener, layers));
         }
         Var features = BackbonePart.stacked(each);
         tape.keepOnly(features, begun);

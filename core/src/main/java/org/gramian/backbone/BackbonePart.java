@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
@@ -124,10 +125,15 @@ record BackbonePart(
         return each.stream();
     }
 
-    /** Computes the features of images {@code [n, 3, h, w]}. */
-    Var apply(Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener) {
+    /**
+     * Computes the features of images {@code [n, 3, h, w]}.
+     *
+     * @param layers receives the maps of each feature layer before they are resized
+     */
+    Var apply(Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener, Consumer<Var> layers) {
         Bindings own = prefix.isEmpty() ? parameters : parameters.under(prefix);
-        return run(listener == null ? computed : cut.stages(), adapted(images), new ArrayList<>(), own, listener);
+        List<Var> taken = new ArrayList<>();
+        return run(listener == null ? computed : cut.stages(), adapted(images), taken, own, listener, layers);
     }
 
     /** Returns weights and biases of the convolutions with a batch norm, the norm folded into them. */
@@ -162,7 +168,7 @@ record BackbonePart(
 
     /** Computes the features from the output of a layer, by the layers after it. */
     Var after(List<NetworkLayer> stages, Var maps, List<Var> taken, Bindings parameters) {
-        return run(rewriting.apply(stages, cut::takes), maps, taken, parameters, null);
+        return run(rewriting.apply(stages, cut::takes), maps, taken, parameters, null, _ -> {});
     }
 
     /** Computes the features from the input of a layer and the feature layers before it. */
@@ -171,7 +177,8 @@ record BackbonePart(
             Var start,
             List<Var> taken,
             Bindings parameters,
-            @Nullable BiConsumer<String, Var> listener) {
+            @Nullable BiConsumer<String, Var> listener,
+            Consumer<Var> layers) {
         Tape tape = start.tape();
         int begun = tape.mark();
         int mark = begun;
@@ -190,6 +197,7 @@ record BackbonePart(
                 mark = tape.mark(); // values before the mark are kept
             }
         }
+        taken.forEach(layers);
         Var features = stacked(taken);
         tape.keepOnly(features, begun);
         return features;

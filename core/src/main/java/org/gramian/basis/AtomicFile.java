@@ -19,8 +19,10 @@ import org.jspecify.annotations.Nullable;
  * removed and an existing file is left unchanged.
  */
 public final class AtomicFile {
+    /** Ending of a file that is being written. */
+    public static final String PARTIAL = ".partial";
+
     private static final String BEGIN = ".gramian-";
-    private static final String END = ".partial";
 
     private AtomicFile() {}
 
@@ -83,7 +85,7 @@ public final class AtomicFile {
             throw failure(path, ": no such folder: " + folder, null);
         }
         // Not Files.createTempFile: it ignores the umask and makes files private.
-        return folder.resolve(BEGIN + UUID.randomUUID() + END);
+        return folder.resolve(BEGIN + UUID.randomUUID() + PARTIAL);
     }
 
     private static Path folder(Path path) {
@@ -111,7 +113,7 @@ public final class AtomicFile {
 
     /** Deletes partial files of killed processes in a folder; no other process may write there. */
     public static void sweep(Path folder) throws IOException {
-        try (DirectoryStream<Path> partials = Files.newDirectoryStream(folder, BEGIN + "*" + END)) {
+        try (DirectoryStream<Path> partials = Files.newDirectoryStream(folder, BEGIN + "*" + PARTIAL)) {
             for (Path partial : partials) {
                 Files.deleteIfExists(partial);
             }

@@ -18,6 +18,7 @@ import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
@@ -235,29 +236,42 @@ public record TrainingRun(
     private RunResult locked(RunPlan plan, AuditReport audit, Path folder) throws IOException {
         List<FoldResult> done = new ArrayList<>();
         Optional<Cancellation.Reason> early = Optional.empty();
-        try (RunScratch scratch = RunScratch.in(folder, cache);
+        try (FeatureCache features = FeatureCache.open(cache, folder, this::warn);
                 FrozenBackbone network =
                         InitialModel.network(plan.config().network(), weights, context.device(), this::warn)) {
             FeatureExtractor extractor = new FeatureExtractor(
                     network,
                     FeatureExtractor.DEFAULT_BATCH,
                     plan.config().options().featureType());
-            try (FeatureCache features = FeatureCache.open(scratch.cache(), extractor.recipe(), this::warn)) {
-                FeatureExtraction extraction =
-                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(features));
-                Map<String, String> origin = InitialModel.origin(plan.settings(), network);
-                for (int i = 0; i < plan.folds().size() && early.isEmpty(); i++) {
-                    try {
-                        Optional<FoldResult> result = fold(plan, i, folder, extraction, origin);
-                        result.ifPresent(done::add);
-                        early = result.map(FoldResult::early).orElse(Optional.of(Cancellation.Reason.CANCELLED));
-                    } catch (InterruptedTrainingException stopped) {
-                        early = Optional.of(stopped.reason());
-                    }
+            FeatureExtraction extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(features));
+            planFeatures(plan, extraction);
+            Map<String, String> origin = InitialModel.origin(plan.settings(), network);
+            for (int i = 0; i < plan.folds().size() && early.isEmpty(); i++) {
+                try {
+                    Optional<FoldResult> result = fold(plan, i, folder, extraction, origin);
+                    result.ifPresent(done::add);
+                    early = result.map(FoldResult::early).orElse(Optional.of(Cancellation.Reason.CANCELLED));
+                } catch (InterruptedTrainingException stopped) {
+                    early = Optional.of(stopped.reason());
                 }
             }
         }
         return new RunResult(done, audit, early);
+    }
+
+    /** Plans the features of all folds, which share most of them; fine-tuning alone needs few. */
+    private static void planFeatures(RunPlan plan, FeatureExtraction extraction) {
+        Recipe recipe = plan.config().recipe();
+        if (recipe.stage1().epochs() == 0 && recipe.solver().isEmpty()) {
+            return;
+        }
+        Crops test = plan.config().options().testPlan().testing();
+        for (FoldPlan fold : plan.folds()) {
+            extraction.plan(
+                    fold.parts().training(), plan.config().options().crops().training(recipe.seed()));
+            extraction.plan(fold.parts().validation(), test);
+            extraction.plan(fold.parts().test(), test);
+        }
     }
 
     private Optional<FoldResult> fold(

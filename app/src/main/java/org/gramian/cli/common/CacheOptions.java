@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.gramian.train.feature.FeatureCache;
-import org.gramian.train.feature.FeatureRecipe;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -58,10 +57,12 @@ public final class CacheOptions {
         return none ? Optional.empty() : Optional.of(folder == null ? FeatureCache.defaultRoot() : folder);
     }
 
-    /** Opens the cache of a recipe; null with {@code --no-cache}. */
-    @Nullable
-    public FeatureCache open(FeatureRecipe recipe, Consumer<String> warnings) throws IOException {
-        Optional<Path> root = root();
-        return root.isEmpty() ? null : FeatureCache.open(root.get(), recipe, warnings);
+    /**
+     * Opens the cache.
+     *
+     * @param folder gets the features with {@code --no-cache}, for the time being
+     */
+    public FeatureCache open(Path folder, Consumer<String> warnings) throws IOException {
+        return FeatureCache.open(root(), folder, warnings);
     }
 }

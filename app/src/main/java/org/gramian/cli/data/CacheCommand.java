@@ -26,9 +26,7 @@ import org.gramian.cli.common.Console;
 import org.gramian.cli.common.Durations;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.tensor.library.CacheFolder;
-import org.gramian.train.feature.FeatureCaches;
-import org.gramian.train.feature.FeatureCaches.Pruned;
-import org.gramian.train.feature.FeatureCaches.Rule;
+import org.gramian.train.feature.FeatureCache;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -68,8 +66,7 @@ public final class CacheCommand implements Callable<Integer> {
         List<Row> rows = rows(folder);
         long total = rows.stream().mapToLong(Row::bytes).sum();
         Path features = folder.resolve(FEATURES);
-        long limit =
-                Files.isDirectory(features) ? FeatureCaches.limit(features) : FeatureCaches.limit(existing(folder));
+        long limit = Files.isDirectory(features) ? FeatureCache.limit(features) : FeatureCache.limit(existing(folder));
         if (json) {
             Map<String, Object> content = new LinkedHashMap<>();
             content.put("folder", folder.toString());
@@ -106,7 +103,7 @@ public final class CacheCommand implements Callable<Integer> {
         return place;
     }
 
-    /** What a cache folder holds: a row for each recipe of features, each file of weights, and everything else. */
+    /** What a cache folder holds: a row for each file of features, each file of weights, and everything else. */
     static List<Row> rows(Path folder) throws IOException {
         List<Row> rows = new ArrayList<>();
         if (!Files.isDirectory(folder)) {
@@ -115,9 +112,9 @@ public final class CacheCommand implements Callable<Integer> {
         for (Path entry : children(folder)) {
             String name = String.valueOf(entry.getFileName());
             if (name.equals(FEATURES)) {
-                FeatureCaches.list(entry)
+                FeatureCache.list(entry)
                         .forEach(one -> rows.add(
-                                new Row(FEATURES + "/" + one.folder().getFileName(), one.bytes(), one.lastUse())));
+                                new Row(FEATURES + "/" + one.file().getFileName(), one.bytes(), one.lastUse())));
             } else if (name.equals("weights") && Files.isDirectory(entry)) {
                 for (Path file : children(entry)) {
                     rows.add(row(name + "/" + file.getFileName(), file));
@@ -174,7 +171,7 @@ public final class CacheCommand implements Callable<Integer> {
             description = {
                 "Without an option, removes the least recently used features above the limit GRAMIAN_CACHE_SIZE."
                         + " Removed files",
-                "are computed or unpacked again when needed. Weights and files in use by a running process are kept."
+                "are computed or unpacked again when needed. Weights and libraries in use by a running process are kept."
             })
     static final class Prune implements Callable<Integer> {
         @Mixin
@@ -239,8 +236,9 @@ public final class CacheCommand implements Callable<Integer> {
             Path folder = CacheFolder.ofProcess();
             Path features = folder.resolve(CacheCommand.FEATURES);
             if (Files.isDirectory(features)) {
-                Pruned pruned = FeatureCaches.prune(features, rule(features));
-                report(CacheCommand.FEATURES, pruned.bytes(), pruned.busy());
+                Instant before = age == null ? Instant.MIN : Instant.now().minus(age);
+                FeatureCache.Pruned pruned = FeatureCache.prune(features, before, limit(features), dry);
+                report(CacheCommand.FEATURES, pruned.bytes(), 0);
                 console.out().println("features left: " + ByteSize.text(pruned.remaining()));
             } else {
                 console.out().println("no features in " + folder);
@@ -251,15 +249,14 @@ public final class CacheCommand implements Callable<Integer> {
             return ExitCode.DONE;
         }
 
-        private Rule rule(Path features) throws IOException {
-            Instant before = age == null ? Instant.MIN : Instant.now().minus(age);
+        private long limit(Path features) throws IOException {
             if (all) {
-                return new Rule(before, 0, dry);
+                return 0;
             }
             if (size != null) {
-                return new Rule(before, size, dry);
+                return size;
             }
-            return new Rule(before, age == null ? FeatureCaches.limit(features) : Long.MAX_VALUE, dry);
+            return age == null ? FeatureCache.limit(features) : Long.MAX_VALUE;
         }
 
         private void libraries(Path folder) throws IOException {

@@ -40,7 +40,6 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
-import org.gramian.train.feature.FeatureExtraction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Features are collected in a nameless file beside it, for they may exceed memory, and the number of rows is known at
  * the end only; the real file then appears in one step. The nameless file is gone with this process, however it ends.
  */
-public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseable {
+public final class FeatureOutput implements AutoCloseable {
     static final String SAFETENSORS = ".safetensors";
 
     private static final ValueLayout.OfFloat VALUE =
@@ -124,8 +123,8 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
         }
     }
 
-    @Override
-    public void feature(int sample, int crop, MemorySegment feature) throws IOException {
+    /** Appends the feature of a crop. */
+    void feature(int sample, int crop, MemorySegment feature) throws IOException {
         if (sample != last) {
             last = sample;
             names.add(samples.get(sample).name());
@@ -143,8 +142,8 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
         rows++;
     }
 
-    @Override
-    public void unreadable(int sample, Unreadable problem) {
+    /** Leaves out an unreadable image. */
+    void unreadable(int sample, Unreadable problem) {
         unreadable.put(samples.get(sample).name(), problem.reason());
     }
 

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -26,6 +28,7 @@ import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -33,7 +36,7 @@ import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
-import org.gramian.train.feature.FeatureSurvey;
+import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.feature.FrozenBackbone;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -140,9 +143,11 @@ public final class FeaturesCommand implements Callable<Integer> {
         Device device = torch.prepare();
         try (FrozenBackbone network = backbone.open(device, console::say)) {
             FeatureExtractor extractor = new FeatureExtractor(network, batch, precision.type);
-            try (FeatureCache cache = caching.open(extractor.recipe(), console::say)) {
+            Path beside = Objects.requireNonNull(out.toAbsolutePath().getParent(), "a file has a folder");
+            try (FeatureCache cache = caching.open(beside, console::say)) {
                 return extract(
-                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.ofNullable(cache)),
+                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)),
+                        cache,
                         dataset,
                         crops);
             }
@@ -159,44 +164,55 @@ public final class FeaturesCommand implements Callable<Integer> {
         return training ? sized.training(seed) : sized.testing();
     }
 
-    private int extract(FeatureExtraction extraction, Dataset dataset, Crops crops) throws IOException {
-        long images = dataset.samples().size();
-        FeatureSurvey survey;
-        try (Progress progress = console.progress("hashing files", images)) {
-            survey = extraction.survey(dataset.samples(), crops, progress);
+    private int extract(FeatureExtraction extraction, FeatureCache cache, Dataset dataset, Crops crops)
+            throws IOException {
+        List<Sample> samples = dataset.samples();
+        boolean cached;
+        try (Progress progress = console.progress("hashing files", samples.size())) {
+            cached = extraction.isCached(samples, crops, (_, done, _) -> progress.accept(done));
         }
-        announce(extraction, survey);
-        try (FeatureOutput file = new FeatureOutput(out, "features", dataset.samples())) {
-            try (Progress progress = console.progress("features", images)) {
-                extraction.run(survey, file, progress);
+        announce(extraction, cache, (long) samples.size() * crops.count(), crops, cached);
+        try (FeatureOutput file = new FeatureOutput(out, "features", samples);
+                FeatureTable table = table(extraction, samples, crops)) {
+            for (int i = 0; i < samples.size(); i++) {
+                if (table.problems().containsKey(i)) {
+                    file.unreadable(i, table.problems().get(i));
+                } else {
+                    for (int crop = 0; crop < crops.count(); crop++) {
+                        file.feature(i, crop, table.feature(i, crop));
+                    }
+                }
             }
             file.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
             return finish(extraction.extractor(), file, dataset, crops);
         }
     }
 
+    private FeatureTable table(FeatureExtraction extraction, List<Sample> samples, Crops crops) throws IOException {
+        try (Progress progress = console.progress("features", samples.size())) {
+            int threads = Runtime.getRuntime().availableProcessors();
+            return extraction.table("features", samples, crops, threads, (_, done, _) -> progress.accept(done));
+        }
+    }
+
     /** Says how large everything will be, and stops if that does not fit. */
-    private void announce(FeatureExtraction extraction, FeatureSurvey survey) throws IOException {
+    private void announce(FeatureExtraction extraction, FeatureCache cache, long rows, Crops crops, boolean cached)
+            throws IOException {
         FeatureExtractor extractor = extraction.extractor();
-        long each = extractor.bytes(survey.crops());
-        long missing = survey.missingCount();
-        console.say("%d features %s%s, %s in total; %d to compute"
+        long bytes = Math.multiplyExact(rows, extractor.bytes(crops));
+        console.say("%d features %s%s, %s in total; %s"
                 .formatted(
-                        survey.count(),
+                        rows,
                         precision,
-                        extractor.shape(survey.crops()),
-                        ByteSize.text(Math.multiplyExact(survey.count(), each)),
-                        missing));
-        long growth = 0;
-        if (extraction.cache().isPresent() && missing > 0) {
-            FeatureCache cache = extraction.cache().get();
-            growth = FeatureCache.bytes(missing, each);
+                        extractor.shape(crops),
+                        ByteSize.text(bytes),
+                        cached ? "all in the cache" : "to compute"));
+        long growth = cached ? 0 : extraction.bytes(rows, crops);
+        if (!cached && !cache.temporary()) {
             console.say("feature cache: %s, %s more; turn off with --no-cache"
                     .formatted(cache.folder(), ByteSize.text(growth)));
-            cache.requireSpace(growth);
-            growth = FeatureOutput.onSameDisk(out, cache.folder()) ? growth : 0;
         }
-        FeatureOutput.requireSpace(out, Math.multiplyExact(survey.count(), each), growth);
+        FeatureOutput.requireSpace(out, bytes, FeatureOutput.onSameDisk(out, cache.folder()) ? growth : 0);
     }
 
     private int finish(FeatureExtractor extractor, FeatureOutput file, Dataset dataset, Crops crops)

@@ -40,10 +40,8 @@ final class CacheCommandTest {
 
     @Test
     void listsAndPrunes() throws IOException, InterruptedException {
-        file("features/net-a/recipe.json", 10);
-        file("features/net-a/1.features", 3000);
-        file("features/net-b/recipe.json", 10);
-        file("features/net-b/2.features", 4000);
+        file("features/net-a.features", 3000);
+        file("features/net-b.features", 4000);
         file("weights/squeezenet.safetensors", 5000);
         file("libtorch-2.7.1-linux/libtorch.so", 6000);
         file("libtorch.lock", 0);
@@ -51,7 +49,7 @@ final class CacheCommandTest {
         List<String> printed = gramian(
                 "9kB", "cache", "cache --json", "cache prune", "cache prune --max-size 4kB", "cache prune --all");
         assertThat(printed.getFirst())
-                .containsPattern("features/net-a +3\\.0 kB +0 min ago")
+                .containsPattern("features/net-a.features +3\\.0 kB +0 min ago")
                 .containsPattern("weights/squeezenet.safetensors +5\\.0 kB")
                 .containsPattern("libtorch-2.7.1-linux +6\\.0 kB")
                 .containsPattern("total +18\\.0 kB")
@@ -62,7 +60,7 @@ final class CacheCommandTest {
         assertThat(printed.get(3)).contains("features left: ");
         assertThat(printed.get(4)).contains("features left: 0 bytes", "libtorch-2.7.1-linux: removed 6.0 kB");
         assertThat(folder.resolve("libtorch-2.7.1-linux")).doesNotExist();
-        assertThat(folder.resolve("features/net-a")).doesNotExist();
+        assertThat(folder.resolve("features/net-a.features")).doesNotExist();
         assertThat(folder.resolve("weights/squeezenet.safetensors")).exists();
     }
 

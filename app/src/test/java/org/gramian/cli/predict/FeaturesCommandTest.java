@@ -89,9 +89,9 @@ class FeaturesCommandTest {
     void writesIdenticalBytesWithAndWithoutCache() throws IOException {
         assertThat(features("--no-cache").code()).isZero();
         byte[] without = Files.readAllBytes(out);
-        assertThat(cached().err()).has(facts("5", "5"));
+        assertThat(cached().err()).contains("to compute");
         assertThat(Files.readAllBytes(out)).isEqualTo(without);
-        assertThat(cached().err()).has(facts("0"));
+        assertThat(cached().err()).contains("all in the cache");
         assertThat(Files.readAllBytes(out)).isEqualTo(without);
     }
 

@@ -16,7 +16,6 @@ import org.gramian.model.Head;
 import org.gramian.run.config.RunConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
-import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.TrainingData.Parts;
 
 /**
@@ -80,12 +79,11 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         return config.network().backbone().features(size, size);
     }
 
-    /** Returns the maximum disk space of cached features in bytes. */
+    /** Estimates the disk space of cached features in bytes. */
     public long cacheBytes() {
-        return FeatureCache.bytes(
-                features,
-                Math.max(featureShape().elements(), testFeatures())
-                        * config.options().featureType().bytes());
+        return features
+                * Math.max(featureShape().elements(), testFeatures())
+                * config.options().featureType().bytes();
     }
 
     private long testFeatures() {

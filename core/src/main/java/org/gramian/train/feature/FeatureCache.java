@@ -2,56 +2,41 @@ package org.gramian.train.feature;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.ByteSize;
 import org.gramian.basis.DiskSpace;
-import org.gramian.basis.SharedFolderLock;
 import org.gramian.tensor.library.CacheFolder;
-import org.gramian.train.feature.FeatureSegment.Location;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Disk cache of the features of one {@link FeatureRecipe}, mapped into memory; several processes may use it at once.
+ * Folder of {@linkplain FeatureFile files of features}, which several processes may use at once: a file appears complete, by a rename,
+ * never changes, and stays mapped where it is in use even if another process deletes it.
  *
- * <p>Each process appends records to its own file without locks; records never change. Checksums are verified on every read, so a
- * killed writer or a damaged file costs only a recomputation. {@link FeatureCaches} removes whole files, but none of a recipe in use.
- *
- * <p>A cache that can no longer be written or read, for example because the disk is full, warns once; features are then recomputed.
+ * @param folder of the files
+ * @param temporary whether the folder is removed at the end; otherwise the oldest files above {@link #limit} are
+ * @param messages receives messages for the user
  */
-public final class FeatureCache implements AutoCloseable {
-    static final String DESCRIPTION = "recipe.json";
+public record FeatureCache(Path folder, boolean temporary, Consumer<String> messages) implements AutoCloseable {
+    /** Environment variable with the size limit, e.g. {@code 2GB}; {@code none}: no limit. */
+    public static final String LIMIT_VARIABLE = "GRAMIAN_CACHE_SIZE";
 
-    private final Path root;
-    private final Path folder;
-    private final FeatureRecipe recipe;
-    private final Consumer<String> warnings;
-    private final SharedFolderLock use;
-    private final Map<Path, FeatureSegment> segments = new TreeMap<>();
-    private final Map<FeatureRecipe.Key, List<Location>> index = new HashMap<>();
-    private FeatureSegment.@Nullable Writer writer;
-    private @Nullable Path written;
-    private boolean writable = true;
-    private boolean readable = true;
-    private boolean closed;
+    static final long DEFAULT_LIMIT = 10_000_000_000L;
+    private static final int DISK_SHARE = 10;
 
-    private FeatureCache(Path root, FeatureRecipe recipe, Consumer<String> warnings, SharedFolderLock use) {
-        this.root = root;
-        this.folder = root.resolve(recipe.folder());
-        this.recipe = recipe;
-        this.warnings = warnings;
-        this.use = use;
-    }
+    /** A file that is being written changes often: an older one is that of a killed process. */
+    private static final Duration ABANDONED = Duration.ofDays(1);
 
     /** Returns the default folder: {@code features} in {@link CacheFolder}. */
     public static Path defaultRoot() {
@@ -59,156 +44,122 @@ public final class FeatureCache implements AutoCloseable {
     }
 
     /**
-     * Opens the cache of a recipe; creates it if needed.
+     * Opens a cache that runs share, or one that is removed at the end.
      *
-     * @param root folder of the caches of all recipes
-     * @param warnings receives at most one message about writing and one about reading
+     * @param shared folder of the shared cache
+     * @param run folder of the run, which gets the temporary cache if none is shared
+     * @throws IOException if the folder cannot be created
      */
-    public static FeatureCache open(Path root, FeatureRecipe recipe, Consumer<String> warnings) throws IOException {
-        Path folder = root.resolve(recipe.folder());
-        SharedFolderLock use = null;
+    public static FeatureCache open(Optional<Path> shared, Path run, Consumer<String> messages) throws IOException {
+        Path folder = shared.orElse(run.resolve(".features"));
         try {
-            if (!Files.isDirectory(root)) { // createDirectories refuses a link to a folder
-                Files.createDirectories(root);
+            if (!Files.isDirectory(folder)) { // createDirectories refuses a link to a folder
+                Files.createDirectories(folder);
             }
-            use = SharedFolderLock.of(folder); // before the folder is created: unused folders may be removed
-            Files.createDirectories(folder);
-            Path description = folder.resolve(DESCRIPTION);
-            if (!Files.exists(description)) {
-                AtomicFile.put(description, partial -> Files.writeString(partial, recipe.json()));
-            }
+            AtomicFile.require(folder.resolve("any"));
         } catch (IOException e) {
-            if (use != null) {
-                use.close();
-            }
             throw new IOException(
-                    "cannot write the feature cache to " + folder + " (" + reason(e)
+                    "cannot write the feature cache to " + folder + " ("
+                            + e.getClass().getSimpleName() + ": " + e.getMessage()
                             + "); choose another folder with --cache-dir, or disable it with --no-cache",
                     e);
         }
-        FeatureCache cache = new FeatureCache(root, recipe, warnings, use);
-        cache.refresh();
-        return cache;
+        return new FeatureCache(folder, shared.isEmpty(), messages);
     }
 
-    /** Returns the folder of this recipe. */
-    public Path folder() {
-        return folder;
+    /** A file of features. */
+    public record Entry(Path file, long bytes, Instant lastUse) {}
+
+    /** Lists the files of a cache, the least recently used first. */
+    public static List<Entry> list(Path folder) throws IOException {
+        return list(folder, FeatureFile.SUFFIX);
     }
 
-    /** Returns the recipe of the features. */
-    public FeatureRecipe recipe() {
-        return recipe;
-    }
-
-    /** Finds features that other processes have added. */
-    synchronized void refresh() {
-        for (Path file : files()) {
-            try {
-                segments.computeIfAbsent(file, FeatureSegment::new).scan(this::add);
-            } catch (IOException e) {
-                unreadable(e);
+    private static List<Entry> list(Path folder, String suffix) throws IOException {
+        List<Entry> entries = new ArrayList<>();
+        if (Files.isDirectory(folder)) {
+            try (Stream<Path> files = Files.list(folder)) {
+                for (Path file : (Iterable<Path>) files::iterator) {
+                    if (file.toString().endsWith(suffix)) {
+                        BasicFileAttributes about = Files.readAttributes(file, BasicFileAttributes.class);
+                        entries.add(new Entry(
+                                file, about.size(), about.lastModifiedTime().toInstant()));
+                    }
+                }
+            } catch (NoSuchFileException _) {
+                return list(folder, suffix); // another process removed a file meanwhile
+            } catch (UncheckedIOException e) {
+                throw e.getCause();
             }
         }
-    }
-
-    private List<Path> files() {
-        try (Stream<Path> all = Files.list(folder)) {
-            return all.filter(file -> file.toString().endsWith(FeatureSegment.Writer.SUFFIX))
-                    .filter(file -> !file.equals(written))
-                    .sorted()
-                    .toList();
-        } catch (UncheckedIOException e) {
-            unreadable(new IOException(e.getMessage(), e));
-        } catch (IOException e) {
-            unreadable(e);
-        }
-        return List.of();
-    }
-
-    private void unreadable(IOException e) {
-        if (readable) {
-            readable = false;
-            warnings.accept("the feature cache " + folder + " can no longer be read (" + reason(e)
-                    + "): its features are recomputed");
-        }
-    }
-
-    private void add(FeatureRecipe.Key key, Location location) {
-        index.computeIfAbsent(key, _ -> new ArrayList<>(1)).add(location);
-    }
-
-    /** Whether the index has a feature; its checksum is not verified. */
-    public boolean contains(byte[] image, String crop) {
-        FeatureRecipe.Key key = recipe.key(image, crop);
-        synchronized (this) {
-            return index.containsKey(key);
-        }
+        entries.sort(Comparator.comparing(Entry::lastUse).thenComparing(Entry::file));
+        return entries;
     }
 
     /**
-     * Returns the feature of a crop, read-only, if its checksum matches.
+     * Result of pruning.
      *
-     * @param image SHA-256 of the image's file
-     * @param crop the crop's {@linkplain org.gramian.image.crop.Crops#key key}
+     * @param files removed
+     * @param bytes their size
+     * @param remaining bytes
      */
-    public Optional<MemorySegment> find(byte[] image, String crop) {
-        return find(recipe.key(image, crop));
-    }
+    public record Pruned(int files, long bytes, long remaining) {}
 
-    synchronized Optional<MemorySegment> find(FeatureRecipe.Key key) {
-        for (Location place : index.getOrDefault(key, List.of())) {
-            try {
-                Optional<MemorySegment> feature = place.read();
-                if (feature.isPresent()) {
-                    return feature;
+    /**
+     * Removes files last used before a time, then the least recently used until the rest fits.
+     *
+     * @param maxBytes limit of the remaining size
+     * @param dryRun only counts
+     */
+    public static Pruned prune(Path folder, Instant before, long maxBytes, boolean dryRun) throws IOException {
+        List<Entry> entries = list(folder);
+        long remaining = entries.stream().mapToLong(Entry::bytes).sum();
+        int files = 0;
+        long bytes = 0;
+        for (Entry entry : entries) {
+            if (entry.lastUse.isBefore(before) || remaining > maxBytes) {
+                if (!dryRun) {
+                    Files.deleteIfExists(entry.file);
                 }
-            } catch (IOException e) {
-                unreadable(e);
+                files++;
+                bytes += entry.bytes;
+                remaining -= entry.bytes;
             }
         }
-        index.remove(key); // damaged or removed: a recomputed feature replaces it
-        return Optional.empty();
-    }
-
-    /** Stores the feature of a crop unless present. */
-    public void put(byte[] image, String crop, MemorySegment feature) {
-        put(recipe.key(image, crop), feature);
-    }
-
-    synchronized void put(FeatureRecipe.Key key, MemorySegment feature) {
-        if (closed) {
-            throw new IllegalStateException("the feature cache " + folder + " is closed");
-        }
-        if (writable && find(key).isEmpty()) {
-            try {
-                add(key, writer().append(key, feature));
-            } catch (IOException e) {
-                writable = false;
-                warnings.accept("the feature cache " + folder + " can no longer be written (" + reason(e)
-                        + "): further features are not cached");
+        for (Entry partial : dryRun ? List.<Entry>of() : list(folder, AtomicFile.PARTIAL)) {
+            if (partial.lastUse.isBefore(Instant.now().minus(ABANDONED))) {
+                Files.deleteIfExists(partial.file);
             }
         }
+        return new Pruned(files, bytes, remaining);
     }
 
-    private FeatureSegment.Writer writer() throws IOException {
-        FeatureSegment.Writer present = writer;
-        if (present == null) {
-            present = FeatureSegment.Writer.create(folder);
-            writer = present;
-            written = present.file();
+    /**
+     * Returns the size limit after a run: {@code GRAMIAN_CACHE_SIZE}, else 10 GB or a tenth of the disk space that would be free
+     * without features, whichever is smaller.
+     *
+     * @throws IllegalArgumentException if the variable is not a size
+     */
+    public static long limit(Path folder) throws IOException {
+        String size = System.getenv(LIMIT_VARIABLE);
+        if (size != null && !size.isBlank()) {
+            return limit(size.strip());
         }
-        return present;
+        long usable = DiskSpace.usable(folder);
+        if (usable == Long.MAX_VALUE) {
+            return DEFAULT_LIMIT;
+        }
+        long kept = list(folder).stream().mapToLong(Entry::bytes).sum();
+        return Math.min(DEFAULT_LIMIT, (usable + kept) / DISK_SHARE);
     }
 
-    /** Returns the number of features in the index. */
-    public synchronized int size() {
-        return index.size();
-    }
-
-    /** Returns the disk space of some features in bytes. */
-    public static long bytes(long features, long bytesOfEach) {
-        return Math.multiplyExact(features, FeatureSegment.Header.taken(bytesOfEach));
+    static long limit(String size) {
+        try {
+            return size.equals("none") ? Long.MAX_VALUE : ByteSize.parse(size);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException(
+                    LIMIT_VARIABLE + ": expected a size such as 500MB or 2GB, or none, found '" + size + "'", wrong);
+        }
     }
 
     /**
@@ -216,7 +167,7 @@ public final class FeatureCache implements AutoCloseable {
      *
      * @throws IOException if fewer bytes are free
      */
-    public void requireSpace(long bytes) throws IOException {
+    void requireSpace(long bytes) throws IOException {
         requireSpace(bytes, DiskSpace.usable(folder));
     }
 
@@ -232,24 +183,28 @@ public final class FeatureCache implements AutoCloseable {
         }
     }
 
-    private static String reason(IOException e) {
-        String kind = e.getClass().getSimpleName();
-        return e.getMessage() == null ? kind : kind + ": " + e.getMessage();
-    }
-
-    /** Closes the cache, then removes the least recently used features above {@link FeatureCaches#limit}. */
+    /** Removes a temporary cache, or the oldest files above the limit; a failure to do so is only a message. */
     @Override
-    public synchronized void close() throws IOException {
-        if (closed) {
+    public void close() throws IOException {
+        if (temporary) {
+            try (Stream<Path> files = Files.list(folder)) {
+                for (Path file : (Iterable<Path>) files::iterator) {
+                    Files.deleteIfExists(file);
+                }
+            }
+            Files.deleteIfExists(folder);
             return;
         }
-        closed = true;
-        try (use) {
-            if (writer != null) {
-                writer.close();
-                writer = null;
+        try {
+            long limit = limit(folder);
+            Pruned pruned = prune(folder, Instant.MIN, limit, false);
+            if (pruned.files > 0) {
+                messages.accept("feature cache: removed " + ByteSize.text(pruned.bytes)
+                        + " of the least recently used features, limit " + ByteSize.text(limit) + "; set "
+                        + LIMIT_VARIABLE + " to change it");
             }
+        } catch (IOException | IllegalArgumentException e) {
+            messages.accept("feature cache: could not be pruned (" + e.getMessage() + ")");
         }
-        FeatureCaches.keepWithinLimit(root, warnings);
     }
 }

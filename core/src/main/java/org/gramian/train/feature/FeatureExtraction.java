@@ -1,23 +1,32 @@
 package org.gramian.train.feature;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.gramian.basis.Sha256;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
@@ -38,108 +47,170 @@ import org.gramian.tensor.library.SingleThreadWorkers;
 /**
  * Features of the crops of many images, from the cache or computed and then cached.
  *
- * <p>{@link #survey} hashes the files without decoding them and finds what is missing; {@link #run} returns all features in order. A
- * file that changes in between counts as unreadable: it is decoded only if its bytes are those that were hashed.
- *
- * @param extractor computes features
- * @param limits of images
- * @param cache of features, if any
- * @param threads decode images; their number does not change the features
+ * <p>All {@linkplain #plan planned} features of one image size are one file, which is computed when the first of them is used. Its name
+ * follows from the {@link FeatureRecipe}, the contents of the images and their crops; another dataset is another file.
  */
-public record FeatureExtraction(
-        FeatureExtractor extractor, ImageLimits limits, Optional<FeatureCache> cache, int threads) {
-    /** @throws IllegalArgumentException if the cache is one of another recipe */
-    public FeatureExtraction {
-        cache.ifPresent(kept -> {
-            if (!kept.recipe().equals(extractor.recipe())) {
-                throw new IllegalArgumentException(
-                        "expected a feature cache of " + extractor.recipe() + ", found one of " + kept.recipe());
+public final class FeatureExtraction {
+    /** Receives progress, one call at a time; may throw to stop. */
+    @FunctionalInterface
+    public interface Progress {
+        /** Receives the number of images that are done. */
+        void accept(String task, long done, long all);
+    }
+
+    /** Identity of a feature in a file: the first half of the SHA-256 of image and crop. */
+    private record Key(long high, long low) implements Comparable<Key> {
+        static Key of(String text) {
+            ByteBuffer hash = ByteBuffer.wrap(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
+            return new Key(hash.getLong(), hash.getLong());
+        }
+
+        @Override
+        public int compareTo(Key other) {
+            return high == other.high ? Long.compare(low, other.low) : Long.compare(high, other.high);
+        }
+    }
+
+    private record Images(List<Sample> samples, Crops crops) {}
+
+    /** An open file with the keys of its rows, in order. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Open(FeatureFile file, Key[] keys) {
+        int row(Key key) {
+            return Arrays.binarySearch(keys, key);
+        }
+    }
+
+    private static final long ROW_ALIGNMENT = 64;
+
+    private final FeatureExtractor extractor;
+    private final ImageLimits limits;
+    private final Optional<FeatureCache> cache;
+    private final List<Images> planned = new ArrayList<>();
+    private final Map<Path, Optional<byte[]>> hashes = new ConcurrentHashMap<>();
+    private final Map<Integer, List<Open>> opened = new HashMap<>();
+
+    /** Part of the keys of files that cannot be read: they may be readable in the next run. */
+    private final String unread = UUID.randomUUID().toString();
+
+    /**
+     * Prepares an extraction; computes nothing.
+     *
+     * @param cache gets the features; empty if all of them are computed elsewhere
+     */
+    public FeatureExtraction(FeatureExtractor extractor, ImageLimits limits, Optional<FeatureCache> cache) {
+        this.extractor = extractor;
+        this.limits = limits;
+        this.cache = cache;
+    }
+
+    public FeatureExtractor extractor() {
+        return extractor;
+    }
+
+    public ImageLimits limits() {
+        return limits;
+    }
+
+    private FeatureCache cache() {
+        return cache.orElseThrow(() -> new IllegalStateException("expected a feature cache, found none"));
+    }
+
+    /** Plans features, which are computed together with all others of the plan when the first of them is used. */
+    public void plan(List<Sample> samples, Crops crops) {
+        planned.add(new Images(List.copyOf(samples), crops));
+    }
+
+    /** Returns the disk space of features in bytes. */
+    public long bytes(long rows, Crops crops) {
+        return FeatureFile.bytes(rows, rowBytes(crops.size()));
+    }
+
+    private long rowBytes(int size) {
+        return extractor.layers(size).values().stream()
+                .mapToLong(part -> part.offset() + part.bytes())
+                .max()
+                .orElseThrow();
+    }
+
+    /** Whether features are in the cache; hashes the images. */
+    public boolean isCached(List<Sample> samples, Crops crops, Progress progress) throws IOException {
+        Images images = new Images(samples, crops);
+        hash(images, progress);
+        return find(keys(images).toList(), crops.size()).isPresent();
+    }
+
+    /**
+     * Returns the features of images; those that are not in the cache are computed.
+     *
+     * @param task for progress bars
+     * @param threads decode images; their number does not change the features
+     * @throws IOException if the cache cannot be written
+     */
+    public FeatureTable table(String task, List<Sample> samples, Crops crops, int threads, Progress progress)
+            throws IOException {
+        Images images = new Images(samples, crops);
+        hash(images, progress);
+        List<Key> keys = keys(images).toList();
+        if (keys.isEmpty()) {
+            return new FeatureTable(extractor, samples, crops, List.of(), Map.of());
+        }
+        Optional<Open> open = find(keys, crops.size());
+        if (open.isEmpty()) {
+            List<Images> wanted = planned.stream()
+                    .filter(plan -> plan.crops.size() == crops.size())
+                    .toList();
+            for (Images plan : wanted) {
+                hash(plan, progress);
+            }
+            Key[] all = sorted(wanted.stream().flatMap(this::keys));
+            if (!new HashSet<>(List.of(all)).containsAll(keys)) {
+                wanted = List.of(images);
+                all = sorted(keys.stream());
+            } else {
+                planned.removeAll(wanted);
+            }
+            open = find(List.of(all), crops.size());
+            if (open.isEmpty()) {
+                compute(file(all), wanted, all, new Task(task, threads, progress));
+                open = find(List.of(all), crops.size());
+            }
+        }
+        Open file = open.orElseThrow(() -> new IOException("the feature cache lost a file while in use: retry"));
+        FeatureFile.Part part = extractor.find(file.file, crops.size()).orElseThrow();
+        Map<Integer, Unreadable> problems = new TreeMap<>();
+        List<MemorySegment> features = new ArrayList<>();
+        for (int i = 0; i < keys.size(); i++) {
+            int row = file.row(keys.get(i));
+            features.add(file.file.row(row, part));
+            Unreadable problem = file.file.header().unreadable().get(row);
+            if (problem != null) {
+                problems.putIfAbsent(i / crops.count(), problem);
+            }
+        }
+        return new FeatureTable(extractor, samples, crops, features, problems);
+    }
+
+    private static Key[] sorted(Stream<Key> keys) {
+        return keys.distinct().sorted().toArray(Key[]::new);
+    }
+
+    /** Hashes the files of images, each once. */
+    private void hash(Images images, Progress progress) {
+        List<Sample> unknown = images.samples.stream()
+                .filter(sample -> !hashes.containsKey(sample.file()))
+                .toList();
+        AtomicLong done = new AtomicLong();
+        unknown.parallelStream().forEach(sample -> {
+            hashes.put(sample.file(), hash(sample.file(), limits.bytes()));
+            synchronized (done) {
+                if (done.get() >= 0) {
+                    long now = done.getAndSet(-1); // stays if the listener throws: no call after that
+                    progress.accept("hashing files", now + 1, unknown.size());
+                    done.set(now + 1);
+                }
             }
         });
-    }
-
-    /** An extraction with a thread for each core. */
-    public FeatureExtraction(FeatureExtractor extractor, ImageLimits limits, Optional<FeatureCache> cache) {
-        this(extractor, limits, cache, Runtime.getRuntime().availableProcessors());
-    }
-
-    /** Returns this extraction with another number of threads. */
-    public FeatureExtraction with(int others) {
-        return new FeatureExtraction(extractor, limits, cache, others);
-    }
-
-    /**
-     * Finds the features that are missing in the cache.
-     *
-     * @param progress receives the number of hashed images, from any thread
-     */
-    public FeatureSurvey survey(List<Sample> samples, Crops crops, LongConsumer progress) throws IOException {
-        if (cache.isEmpty()) {
-            List<Optional<byte[]>> unknown =
-                    samples.stream().map(_ -> Optional.<byte[]>empty()).toList();
-            return FeatureSurvey.of(samples, crops, unknown, cache);
-        }
-        AtomicLong done = new AtomicLong();
-        List<Optional<byte[]>> hashes = samples.parallelStream()
-                .map(sample -> {
-                    Optional<byte[]> hash = hash(sample.file(), limits.bytes());
-                    progress.accept(done.incrementAndGet());
-                    return hash;
-                })
-                .toList();
-        cache.get().refresh();
-        return FeatureSurvey.of(samples, crops, hashes, cache);
-    }
-
-    /**
-     * Sends the features of every image to a sink, in the order of the survey.
-     *
-     * @param progress receives the number of completed images
-     * @throws IOException if an image that has some features in the cache can no longer be read
-     */
-    public void run(FeatureSurvey survey, Sink sink, LongConsumer progress) throws IOException {
-        try (ComputedFeatures computed = new ComputedFeatures(this, survey, survey.work())) {
-            for (int sample = 0; sample < survey.samples().size(); sample++) {
-                Optional<Unreadable> problem = Optional.empty();
-                for (int crop = 0; crop < survey.crops().count(); crop++) {
-                    boolean missing = survey.missing().get(sample).contains(crop);
-                    Computed result = missing ? computed.next() : kept(survey, sample, crop);
-                    if (result.problem().isEmpty()) {
-                        sink.feature(sample, crop, result.feature());
-                    } else if (problem.isEmpty()) {
-                        problem = result.problem();
-                        requireFirst(crop, survey.samples().get(sample), problem.get());
-                        sink.unreadable(sample, problem.get());
-                    }
-                }
-                progress.accept(sample + 1L);
-            }
-        }
-    }
-
-    /** Requires that an image is readable for all of its crops: else it has changed. */
-    private static void requireFirst(int crop, Sample sample, Unreadable problem) throws IOException {
-        if (crop > 0) {
-            throw new IOException(
-                    sample.name() + " changed while its features were computed (" + problem.reason() + "): retry");
-        }
-    }
-
-    /** Returns a feature of the cache; computes it if its record is damaged. */
-    private Computed kept(FeatureSurvey survey, int index, int crop) {
-        Sample sample = survey.samples().get(index);
-        return cache.orElseThrow()
-                .find(survey.hashes().get(index).orElseThrow(), survey.crops().key(crop, sample))
-                .filter(feature -> feature.byteSize() == extractor.bytes(survey.crops()))
-                .map(feature -> new Computed(feature, Optional.empty()))
-                .orElseGet(() -> again(survey, new LoadRequest(sample, List.of(crop))));
-    }
-
-    private Computed again(FeatureSurvey survey, LoadRequest work) {
-        try (ComputedFeatures alone = new ComputedFeatures(this, survey, List.of(work))) {
-            Computed result = alone.next();
-            return new Computed(MemorySegment.ofArray(result.feature().toArray(JAVA_BYTE)), result.problem());
-        }
     }
 
     /** Returns the SHA-256 of a regular file of at most so many bytes; empty if it cannot be read. */
@@ -154,152 +225,200 @@ public record FeatureExtraction(
         }
     }
 
-    /**
-     * Result of one crop.
-     *
-     * @param feature valid until the next one
-     * @param problem why there is no feature
-     */
-    private record Computed(MemorySegment feature, Optional<Unreadable> problem) {}
+    private Optional<byte[]> hash(Sample sample) {
+        return hashes.getOrDefault(sample.file(), Optional.empty());
+    }
 
-    /** Computes the features of a list of work in batches, returns them one by one, and stores them in the cache. */
-    private static final class ComputedFeatures implements AutoCloseable {
-        private static final long ALIGNMENT = 64;
+    private Stream<Key> keys(Images images) {
+        return images.samples.stream()
+                .flatMap(
+                        sample -> IntStream.range(0, images.crops.count()).mapToObj(crop -> key(images, sample, crop)));
+    }
 
-        /** Besides those being computed: one batch ready, one being filled. */
-        private static final int AHEAD = 2;
+    private Key key(Images images, Sample sample, int crop) {
+        String image = hash(sample).map(Sha256::hex).orElse(unread + sample.file());
+        return Key.of(image + "\n" + images.crops.key(crop, sample));
+    }
 
-        /** A batch that is being computed. */
-        private record Pending(Batch batch, MemorySegment features, Optional<Future<Boolean>> computation) {}
+    /** Returns the path of a file that holds exactly these features of the backbone's layers. */
+    private Path file(Key[] keys) {
+        String backbone = extractor.network().backbone().toString().replaceAll("[^A-Za-z0-9._+-]", "_");
+        return cache().folder().resolve(backbone.substring(0, Math.min(60, backbone.length())) + ending(keys));
+    }
 
-        private final FeatureExtraction extraction;
-        private final FeatureSurvey survey;
-        private final List<LoadRequest> work;
-        private final Map<Path, byte[]> hashes = new HashMap<>();
-        private final ImageReader reader;
-        private final Arena arena = Arena.ofShared();
-        private final BatchLoader loader;
-        /** Empty if this thread computes alone, as on a GPU with its one stream. */
-        private final Optional<SingleThreadWorkers> workers;
-
-        private final int atOnce;
-        private final Deque<Pending> pending = new ArrayDeque<>();
-        private final Deque<MemorySegment> free = new ArrayDeque<>();
-        private MemorySegment features = MemorySegment.NULL;
-        private List<BatchSlot> slots = List.of();
-        private int next;
-
-        ComputedFeatures(FeatureExtraction extraction, FeatureSurvey survey, List<LoadRequest> work) {
-            this.extraction = extraction;
-            this.survey = survey;
-            this.work = work;
-            this.reader = new ImageReader(extraction.limits());
-            for (int i = 0; i < survey.samples().size(); i++) {
-                Path file = survey.samples().get(i).file();
-                survey.hashes().get(i).ifPresent(hash -> hashes.put(file, hash));
-            }
-            int batch = extraction.extractor().batch();
-            long crops = work.stream().mapToLong(one -> one.crops().size()).sum();
-            this.atOnce = Math.clamp(
-                    Math.ceilDiv(crops, batch), 1, extraction.extractor().workers());
-            for (int i = 0; i <= atOnce; i++) {
-                free.add(arena.allocate(batch * extraction.extractor().bytes(survey.crops()), ALIGNMENT));
-            }
-            Rendering rendering = new Rendering(
-                    this::read, survey.crops(), extraction.extractor().network().preprocessing());
-            this.loader = new BatchLoader(rendering, work, new Prefetch(batch, extraction.threads(), AHEAD + atOnce));
-            this.workers = extraction.extractor().workers() > 1
-                    ? Optional.of(SingleThreadWorkers.open(atOnce))
-                    : Optional.empty();
+    private String ending(Key[] keys) {
+        Map<String, String> parts = extractor.recipe().parts();
+        parts.remove("layer");
+        MessageDigest digest = Sha256.digest();
+        digest.update(FeatureRecipe.fingerprint(parts).getBytes(StandardCharsets.UTF_8));
+        ByteBuffer all = ByteBuffer.allocate(keys.length * 2 * Long.BYTES);
+        for (Key key : keys) {
+            all.putLong(key.high).putLong(key.low);
         }
+        return "-" + Sha256.hex(digest.digest(all.array())).substring(0, 16) + FeatureFile.SUFFIX;
+    }
 
-        /** Decodes the bytes that were hashed, so that a feature is never stored under the hash of another content. */
-        private ReadResult read(Path file) {
-            byte[] expected = hashes.get(file);
-            if (expected == null) {
-                return reader.read(file);
-            }
-            try {
-                byte[] content = Files.readAllBytes(file);
-                return Arrays.equals(Sha256.of(content), expected)
-                        ? reader.read(content)
-                        : new Unreadable(Problem.INACCESSIBLE, "the file changed meanwhile; retry");
-            } catch (IOException e) {
-                return new Unreadable(
-                        Problem.INACCESSIBLE, "the file could not be read a second time: " + e.getMessage());
+    /** Returns a file with these features of the layer: one that is open, or one of exactly these features in the cache. */
+    private Optional<Open> find(List<Key> some, int size) throws IOException {
+        for (Open open : opened.getOrDefault(size, List.of())) {
+            if (some.stream().allMatch(key -> open.row(key) >= 0)) {
+                return Optional.of(open);
             }
         }
-
-        /** Returns the result of the next crop. */
-        Computed next() {
-            if (next == slots.size()) {
-                computeBatch();
-            }
-            BatchSlot slot = slots.get(next);
-            long bytes = features.byteSize() / extraction.extractor().batch();
-            MemorySegment feature = features.asSlice(next * bytes, bytes);
-            next++;
-            if (slot.problem().isEmpty()) {
-                keep(work.get(slot.request()).sample(), slot.crop(), feature);
-            }
-            return new Computed(feature, slot.problem());
-        }
-
-        private void computeBatch() {
-            if (features.byteSize() > 0) {
-                free.addLast(features); // its last feature was returned
-                features = MemorySegment.NULL;
-            }
-            while (loader.hasNext() && pending.size() < atOnce) {
-                Batch batch = loader.next();
-                MemorySegment target = free.removeFirst();
-                Callable<Boolean> task = () -> compute(batch, target);
-                pending.addLast(new Pending(batch, target, workers.map(pool -> pool.submit(task))));
-            }
-            Pending first = pending.removeFirst();
-            try (Batch batch = first.batch) {
-                first.computation.ifPresentOrElse(SingleThreadWorkers::get, () -> compute(batch, first.features));
-                slots = batch.slots();
-                features = first.features;
-                next = 0;
+        Key[] keys = sorted(some.stream());
+        String ending = ending(keys);
+        for (FeatureCache.Entry entry : FeatureCache.list(cache().folder())) {
+            if (entry.file().toString().endsWith(ending)) {
+                try {
+                    FeatureFile file = FeatureFile.open(entry.file(), keys.length);
+                    if (extractor.find(file, size).isPresent()) {
+                        Open open = new Open(file, keys);
+                        opened.computeIfAbsent(size, _ -> new ArrayList<>()).add(open);
+                        return Optional.of(open);
+                    }
+                } catch (NoSuchFileException _) {
+                    // removed by another process
+                } catch (IOException damaged) {
+                    cache().messages()
+                            .accept("feature cache: " + entry.file() + " cannot be used (" + damaged.getMessage()
+                                    + "): computing its features again");
+                    Files.deleteIfExists(entry.file());
+                }
             }
         }
+        return Optional.empty();
+    }
 
-        private boolean compute(Batch batch, MemorySegment target) {
-            try (Scope _ = Scope.open()) {
-                extraction.extractor().compute(batch.tensor(), target);
-                return true;
+    /** How features are computed. */
+    private record Task(String name, int threads, Progress progress) {}
+
+    private void compute(Path file, List<Images> wanted, Key[] keys, Task task) throws IOException {
+        int size = wanted.getFirst().crops.size();
+        cache().requireSpace(FeatureFile.bytes(keys.length, rowBytes(size)));
+        FeatureFile.Header header =
+                new FeatureFile.Header(extractor.recipe().parts(), extractor.layers(size), Map.of());
+        FeatureFile.write(file, keys.length, rowBytes(size), header, writer -> {
+            BitSet known = new BitSet();
+            long before = 0;
+            long all =
+                    wanted.stream().mapToLong(images -> images.samples.size()).sum();
+            for (Images images : wanted) {
+                long done = before;
+                List<LoadRequest> missing = new ArrayList<>();
+                for (Sample sample : images.samples) {
+                    List<Integer> crops = IntStream.range(0, images.crops.count())
+                            .filter(crop -> isNew(known, Arrays.binarySearch(keys, key(images, sample, crop))))
+                            .boxed()
+                            .toList();
+                    if (!crops.isEmpty()) {
+                        missing.add(new LoadRequest(sample, crops));
+                    }
+                }
+                compute(images.crops, missing, task.threads, (slot, row) -> {
+                    LoadRequest request = missing.get(slot.request());
+                    int index = Arrays.binarySearch(keys, key(images, request.sample(), slot.crop()));
+                    if (slot.problem().isPresent()) {
+                        requireUnchanged(request.sample(), slot.problem().get());
+                        writer.unreadable(index, slot.problem().get());
+                    } else {
+                        writer.row(index, row);
+                    }
+                    if (slot.crop() == request.crops().getLast()) {
+                        task.progress.accept(task.name, done + slot.request() + 1, all);
+                    }
+                });
+                before += images.samples.size();
+                task.progress.accept(task.name, before, all);
             }
-        }
+        });
+    }
 
-        private void keep(Sample sample, int crop, MemorySegment feature) {
-            byte[] hash = hashes.get(sample.file());
-            if (hash != null) {
-                String key = survey.crops().key(crop, sample);
-                extraction.cache().ifPresent(cache -> cache.put(hash, key, feature));
+    private static boolean isNew(BitSet known, int row) {
+        boolean isNew = !known.get(row);
+        known.set(row);
+        return isNew;
+    }
+
+    /** Receives rows in the order of requests and crops; valid during the call. */
+    @FunctionalInterface
+    private interface Rows {
+        void accept(BatchSlot slot, MemorySegment row) throws IOException;
+    }
+
+    /** A batch that is being computed, or will be by the calling thread. */
+    private record Pending(Batch batch, MemorySegment rows, Optional<Future<Boolean>> computation) {}
+
+    /** Computes rows in batches: on the CPU several at once, on a GPU with its one stream by this thread. */
+    private void compute(Crops crops, List<LoadRequest> work, int threads, Rows rows) throws IOException {
+        int batch = extractor.batch();
+        long rowBytes = FeatureFile.aligned(rowBytes(crops.size()));
+        long count = work.stream().mapToLong(one -> one.crops().size()).sum();
+        int atOnce = Math.clamp(Math.ceilDiv(count, batch), 1, extractor.workers());
+        Rendering rendering =
+                new Rendering(this::read, crops, extractor.network().preprocessing());
+        Deque<MemorySegment> free = new ArrayDeque<>();
+        Deque<Pending> pending = new ArrayDeque<>();
+        try (Arena arena = Arena.ofShared();
+                // besides those being computed: one batch ready, one being filled
+                BatchLoader loader = new BatchLoader(rendering, work, new Prefetch(batch, threads, 2 + atOnce));
+                SingleThreadWorkers workers = extractor.workers() > 1 ? SingleThreadWorkers.open(atOnce) : null) {
+            for (int i = 0; i < atOnce; i++) {
+                free.add(arena.allocate(batch * rowBytes, ROW_ALIGNMENT));
             }
-        }
-
-        @Override
-        public void close() {
-            workers.ifPresent(SingleThreadWorkers::close);
-            loader.close();
-            arena.close();
+            while (loader.hasNext() || !pending.isEmpty()) {
+                while (loader.hasNext() && pending.size() < atOnce) {
+                    Batch next = loader.next();
+                    MemorySegment target = free.removeFirst();
+                    pending.addLast(new Pending(
+                            next,
+                            target,
+                            Optional.ofNullable(workers).map(pool -> pool.submit(() -> compute(next, target)))));
+                }
+                Pending first = pending.removeFirst();
+                try (Batch done = first.batch) {
+                    if (first.computation.isPresent()) {
+                        SingleThreadWorkers.get(first.computation.get());
+                    } else {
+                        compute(done, first.rows);
+                    }
+                    for (int i = 0; i < done.slots().size(); i++) {
+                        rows.accept(done.slots().get(i), first.rows.asSlice(i * rowBytes, rowBytes));
+                    }
+                }
+                free.addLast(first.rows);
+            }
         }
     }
 
-    /** Receives features in the order of images and crops. */
-    public interface Sink {
-        /**
-         * Receives a feature.
-         *
-         * @param sample index of the image
-         * @param crop index of the crop
-         * @param feature {@code [c, h, w]}, read-only; valid only during this call unless it is {@linkplain MemorySegment#isMapped() mapped} from the cache
-         */
-        void feature(int sample, int crop, MemorySegment feature) throws IOException;
+    private boolean compute(Batch batch, MemorySegment target) {
+        try (Scope _ = Scope.open()) {
+            extractor.compute(batch.tensor(), target, target.byteSize() / extractor.batch(), true);
+            return true;
+        }
+    }
 
-        /** Called once for an unreadable image. */
-        void unreadable(int sample, Unreadable problem) throws IOException;
+    /** Decodes the bytes that were hashed, so that a feature is never stored under the hash of another content. */
+    private ReadResult read(Path file) {
+        ImageReader reader = new ImageReader(limits);
+        Optional<byte[]> expected = hashes.getOrDefault(file, Optional.empty());
+        if (expected.isEmpty()) {
+            return reader.read(file);
+        }
+        try {
+            byte[] content = Files.readAllBytes(file);
+            return Arrays.equals(Sha256.of(content), expected.get())
+                    ? reader.read(content)
+                    : new Unreadable(Problem.INACCESSIBLE, "the file changed meanwhile");
+        } catch (IOException e) {
+            return new Unreadable(Problem.INACCESSIBLE, "the file could not be read a second time: " + e.getMessage());
+        }
+    }
+
+    /** Requires that a file whose hash is known can still be read; the failure of another one is a property of the image. */
+    private void requireUnchanged(Sample sample, Unreadable problem) {
+        if (problem.problem() == Problem.INACCESSIBLE && hash(sample).isPresent()) {
+            throw new UncheckedIOException(new IOException(
+                    sample.name() + " changed while its features were computed (" + problem.reason() + "): retry"));
+        }
     }
 }

@@ -1,11 +1,16 @@
 package org.gramian.train.feature;
 
 import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
 import org.gramian.image.crop.Crops;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -14,6 +19,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.library.GpuMath;
 import org.gramian.tensor.library.Libtorch;
+import org.gramian.train.feature.FeatureFile.Part;
 
 /**
  * Computes features in batches of a fixed size, padded at the end.
@@ -77,6 +83,46 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
     }
 
     /**
+     * Returns the parts of a row of features in a file by layer: the features at the beginning, the maps of layers that are resized for
+     * them behind. So a pooling on one of several layers needs no features of its own.
+     */
+    SequencedMap<String, Part> layers(int size) {
+        Backbone backbone = network.backbone();
+        Shape stacked = backbone.features(size, size);
+        SequencedMap<String, Part> parts = new LinkedHashMap<>();
+        parts.put(backbone.layer(), new Part(0, stacked.elements() * type.bytes()));
+        if (resizable()) {
+            long before = 0;
+            long end = stacked.elements();
+            for (String layer : backbone.cutLayers()) {
+                Shape own = backbone.cutAt(layer).features(size, size);
+                boolean resized = !sameSize(own, stacked);
+                parts.put(layer, new Part((resized ? end : before) * type.bytes(), own.elements() * type.bytes()));
+                before += own.at(0) * stacked.at(1) * stacked.at(2);
+                end += resized ? own.elements() : 0;
+            }
+        }
+        return parts;
+    }
+
+    /** Returns the part of the rows of a file with the features of this extractor. */
+    Optional<Part> find(FeatureFile file, int size) {
+        Part own = layers(size).firstEntry().getValue();
+        return Optional.ofNullable(file.header().layers().get(network.backbone().layer()))
+                .filter(part -> part.bytes() == own.bytes());
+    }
+
+    private boolean resizable() {
+        return network.backbone().cutLayers().size() > 1
+                && network.backbone().networks().size() == 1;
+    }
+
+    private static boolean sameSize(Shape own, Shape stacked) {
+        return own.at(own.rank() - 1) == stacked.at(stacked.rank() - 1)
+                && own.at(own.rank() - 2) == stacked.at(stacked.rank() - 2);
+    }
+
+    /**
      * Computes the features of a batch.
      *
      * @param images {@code [batch, 3, size, size]} on the CPU
@@ -84,23 +130,50 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
      * @throws IllegalArgumentException if a feature is not a finite number of that type
      */
     public void compute(Tensor images, MemorySegment target) {
+        compute(images, target, target.byteSize() / batch, false);
+    }
+
+    /**
+     * Computes rows of a file.
+     *
+     * @param rowBytes distance of two rows in the target
+     * @param all whether a row has the maps of resized layers, too
+     */
+    void compute(Tensor images, MemorySegment target, long rowBytes, boolean all) {
         if (images.size(0) != batch) {
             throw new IllegalArgumentException(
                     "expected a batch of exactly " + batch + " images, found " + images.shape());
         }
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
+            int size = Math.toIntExact(images.size(2));
+            Shape stacked = network.backbone().features(size, size);
+            AtomicLong end = new AtomicLong(stacked.elements() * type.bytes());
+            Consumer<Var> layers = maps -> {
+                if (all && resizable() && !sameSize(maps.shape(), stacked)) {
+                    end.set(put(maps.value(), target, rowBytes, end.get()));
+                }
+            };
             Var features = Libtorch.load().with(GpuMath.EXACT, () -> {
                 Var input = tape.constant(images.to(network.device()));
                 SequencedMap<String, Var> bound = network.parameters().variables(tape);
                 bound.putAll(network.folded().variables(tape));
-                return network.backbone().apply(input, Bindings.of(bound));
+                return network.backbone().apply(input, Bindings.of(bound), layers);
             });
-            Tensor rounded = features.value().to(type);
-            requireFinite(features.value(), rounded);
-            Tensor result = rounded.to(Device.CPU).contiguous();
-            MemorySegment.copy(result.data(), 0, target, 0, target.byteSize());
+            put(features.value(), target, rowBytes, 0);
         }
+    }
+
+    /** Rounds maps of a batch and copies them into its rows. */
+    private long put(Tensor maps, MemorySegment target, long rowBytes, long offset) {
+        Tensor rounded = maps.to(type);
+        requireFinite(maps, rounded);
+        MemorySegment values = rounded.to(Device.CPU).contiguous().data();
+        long bytes = maps.shape().elements() / batch * type.bytes();
+        for (int row = 0; row < batch; row++) {
+            MemorySegment.copy(values, row * bytes, target, row * rowBytes + offset, bytes);
+        }
+        return offset + bytes;
     }
 
     private void requireFinite(Tensor features, Tensor rounded) {

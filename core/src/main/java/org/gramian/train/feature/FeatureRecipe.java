@@ -1,6 +1,5 @@
 package org.gramian.train.feature;
 
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -8,13 +7,11 @@ import java.util.stream.Collectors;
 import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Everything that features depend on besides the image and the crop.
  *
- * <p>The recipe is part of every cache key and has its own folder in the cache, described by {@code recipe.json}.
+ * <p>All but the layer decide which file of the cache a feature is in; a file may hold several layers.
  *
  * @param backbone name of the backbone
  * @param layer whose output is the feature
@@ -56,54 +53,15 @@ public record FeatureRecipe(
         return parts;
     }
 
-    /** Returns the content of {@code recipe.json}. */
-    String json() {
-        JsonMapper mapper =
-                JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
-        return mapper.writeValueAsString(parts()) + "\n";
-    }
-
     /** Returns the SHA-256 of all parts. */
     public String fingerprint() {
-        String text = parts().entrySet().stream()
+        return fingerprint(parts());
+    }
+
+    static String fingerprint(Map<String, String> parts) {
+        String text = parts.entrySet().stream()
                 .map(part -> part.getKey() + "=" + part.getValue().length() + ":" + part.getValue() + "\n")
                 .collect(Collectors.joining());
         return Sha256.hex(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
-    }
-
-    /** Returns the folder name: backbone, layer and the start of the fingerprint. */
-    String folder() {
-        String name = (backbone + "-" + layer).replaceAll("[^A-Za-z0-9._-]", "_");
-        return name.substring(0, Math.min(60, name.length())) + "-"
-                + fingerprint().substring(0, 16);
-    }
-
-    /**
-     * Returns the cache key of a crop's feature.
-     *
-     * @param image SHA-256 of the image's file
-     * @param crop {@link org.gramian.image.crop.Crops#key}
-     */
-    Key key(byte[] image, String crop) {
-        String text = fingerprint() + "\n" + Sha256.hex(image) + "\n" + crop;
-        return Key.of(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
-    }
-
-    /** Cache key of a feature: the SHA-256 of recipe, image and crop. */
-    record Key(long first, long second, long third, long fourth) {
-        static final int BYTES = 4 * Long.BYTES;
-
-        static Key of(byte[] hash) {
-            return read(ByteBuffer.wrap(hash));
-        }
-
-        /** Reads a key at the position of a big-endian buffer. */
-        static Key read(ByteBuffer bytes) {
-            return new Key(bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong());
-        }
-
-        void write(ByteBuffer bytes) {
-            bytes.putLong(first).putLong(second).putLong(third).putLong(fourth);
-        }
     }
 }

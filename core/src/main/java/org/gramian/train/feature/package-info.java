@@ -3,11 +3,9 @@
  *
  * <pre>{@code
  * FeatureExtractor extractor = new FeatureExtractor(FrozenBackbone.of(backbone, weights, device), 16, DType.F32);
- * try (FeatureCache cache = FeatureCache.open(FeatureCache.defaultRoot(), extractor.recipe(), this::warn)) {
- *     FeatureExtraction extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache));
- *     FeatureSurvey survey = extraction.survey(samples, crops, progress);   // hashes files, decodes nothing
- *     cache.requireSpace(FeatureCache.bytes(survey.missingCount(), extractor.bytes(crops)));
- *     extraction.run(survey, sink, progress);                               // all features, in order
+ * try (FeatureCache cache = FeatureCache.open(Optional.of(FeatureCache.defaultRoot()), folder, this::warn)) {
+ *     FeatureExtraction extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, cache);
+ *     extraction.table("features", samples, crops, threads, progress).feature(0, 0); // first crop of the first image
  * }
  * }</pre>
  */

@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 import org.gramian.basis.EvenSample;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
@@ -20,11 +20,10 @@ import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
 import org.gramian.model.InferencePipeline;
 import org.gramian.model.Model;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Task;
-import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
-import org.gramian.train.feature.FeatureSurvey;
 import org.gramian.train.feature.FeatureTable;
 
 /**
@@ -98,26 +97,16 @@ public record TrainingData(
         if (given.isPresent()) {
             return given.get().of(samples, crops);
         }
-        FeatureSurvey survey = extraction.survey(samples, crops, looking(samples.size(), progress));
-        if (extraction.cache().isPresent()) {
-            FeatureCache cache = extraction.cache().get();
-            cache.requireSpace(FeatureCache.bytes(
-                    survey.missingCount(), extraction.extractor().bytes(crops)));
+        FeatureTable table = extraction.table(
+                task, samples, crops, threads, (name, done, all) -> progress.accept(new Task(name, done, all)));
+        for (Map.Entry<Integer, Unreadable> problem : table.problems().entrySet()) {
+            String reason =
+                    "cannot be read (" + problem.getValue().reason() + "): remove it, or retry if it was being changed";
+            throw new UnreadableImageException(
+                    samples.get(problem.getKey()).file(),
+                    new Unreadable(problem.getValue().problem(), reason));
         }
-        return FeatureTable.collect(
-                extraction.with(threads), survey, done -> progress.accept(new Task(task, done, samples.size())));
-    }
-
-    /** Counts calls: numbers of several threads may arrive out of order. */
-    private static LongConsumer looking(int all, Consumer<TrainEvent> progress) {
-        return new LongConsumer() {
-            private long seen;
-
-            @Override
-            public synchronized void accept(long done) {
-                progress.accept(new Task("hashing files", ++seen, all));
-            }
-        };
+        return table.onDevice();
     }
 
     /** Returns the preprocessing from files to crops. */

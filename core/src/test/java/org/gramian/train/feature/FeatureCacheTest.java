@@ -3,282 +3,340 @@ package org.gramian.train.feature;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.gramian.image.crop.Preprocessing;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
-import org.gramian.testing.RandomTest;
-import org.gramian.testing.Seed;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.testing.PaintedImages;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FeatureCacheTest {
-    private static final int COUNT = 8;
-
     @TempDir
-    private Path root = Path.of("");
+    private Path folder = Path.of("");
 
-    private final List<String> warnings = new ArrayList<>();
+    private final FrozenBackbone network = FrozenBackbone.withoutWeights(Backbone.of("filters"), Device.CPU);
+    private Crops crops = CropPlan.parse("paper:14").training(1);
+    private final List<String> messages = new ArrayList<>();
+    private List<Sample> samples = List.of();
+    private int computed;
+
+    @BeforeEach
+    void paint() throws IOException {
+        samples = PaintedImages.folders(folder.resolve("images"), 2, 2).samples();
+    }
+
+    @AfterEach
+    void free() {
+        network.close();
+    }
 
     private FeatureCache open() throws IOException {
-        return FeatureCache.open(root, SyntheticFeatures.recipe(), warnings::add);
+        return FeatureCache.open(Optional.of(folder.resolve("cache")), folder, messages::add);
     }
 
-    private static Optional<byte[]> find(FeatureCache cache, int number) {
-        return cache.find(SyntheticFeatures.image(number), SyntheticFeatures.CROP)
-                .map(found -> found.toArray(JAVA_BYTE));
+    private FeatureExtraction extraction(FrozenBackbone backbone, DType type, FeatureCache cache) {
+        return new FeatureExtraction(new FeatureExtractor(backbone, 8, type), ImageLimits.DEFAULT, Optional.of(cache));
     }
 
-    private void fill(int from, int to) throws IOException {
-        try (FeatureCache cache = open()) {
-            for (int number = from; number < to; number++) {
-                SyntheticFeatures.put(cache, number);
+    private FeatureTable table(FeatureExtraction extraction, List<Sample> images, Crops some) throws IOException {
+        return extraction.table("features", images, some, 2, (task, done, _) -> {
+            if (task.equals("features") && done == 1) {
+                computed++;
             }
-        }
+        });
     }
 
-    /** The files with features in them, in the folder of the recipe. */
-    private List<Path> segments() throws IOException {
-        try (Stream<Path> files = Files.walk(root)) {
-            return files.filter(file -> file.toString().endsWith(".features"))
-                    .sorted()
+    /** Returns all features of a new process, which has its own mapping. */
+    private List<byte[]> features(FrozenBackbone backbone, DType type) throws IOException {
+        try (FeatureCache cache = open();
+                FeatureTable table = table(extraction(backbone, type, cache), samples, crops)) {
+            assertThat(table.problems()).isEmpty();
+            return IntStream.range(0, table.count())
+                    .mapToObj(i ->
+                            table.feature(i / table.crops(), i % table.crops()).toArray(JAVA_BYTE))
                     .toList();
         }
     }
 
-    @Test
-    void storedFeaturesAreFound() throws IOException {
-        try (FeatureCache cache = open()) {
-            for (int number = 0; number < COUNT; number++) {
-                assertThat(find(cache, number)).isEmpty();
-                SyntheticFeatures.put(cache, number);
-                assertThat(find(cache, number)).contains(SyntheticFeatures.feature(number));
-            }
-        }
-        try (FeatureCache cache = open()) {
-            assertThat(cache.size()).isEqualTo(COUNT);
-            for (int number = 0; number < COUNT; number++) {
-                assertThat(find(cache, number)).contains(SyntheticFeatures.feature(number));
-            }
+    private Path onlyFile() throws IOException {
+        return FeatureCache.list(folder.resolve("cache")).getFirst().file();
+    }
+
+    private static void requireEqual(List<byte[]> one, List<byte[]> other) {
+        assertThat(one).hasSameSizeAs(other);
+        for (int i = 0; i < one.size(); i++) {
+            assertThat(one.get(i)).isEqualTo(other.get(i));
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"F32", "F16"})
+    void cachedFeaturesEqualComputedOnes(String type) throws IOException {
+        List<byte[]> first = features(network, DType.valueOf(type));
+        requireEqual(first, features(network, DType.valueOf(type)));
+        assertThat(computed).isOne();
+        assertThat(messages).isEmpty();
+    }
+
     @Test
-    void featuresAreAlignedAndReadOnly() throws IOException {
-        fill(0, COUNT);
-        try (FeatureCache cache = open()) {
-            for (int number = 0; number < COUNT; number++) {
-                MemorySegment feature = cache.find(SyntheticFeatures.image(number), SyntheticFeatures.CROP)
-                        .orElseThrow();
-                assertThat(feature.address() % 64).isZero();
-                assertThat(feature.isReadOnly()).isTrue();
-            }
+    void float16FeaturesAreRoundedFloat32() throws IOException {
+        ByteBuffer single =
+                ByteBuffer.wrap(features(network, DType.F32).getFirst()).order(ByteOrder.nativeOrder());
+        ByteBuffer half =
+                ByteBuffer.wrap(features(network, DType.F16).getFirst()).order(ByteOrder.nativeOrder());
+        while (single.hasRemaining()) {
+            assertThat(half.getShort()).isEqualTo(Float.floatToFloat16(single.getFloat()));
         }
     }
 
     @Test
-    void nothingIsFoundUnderAnotherKey() throws IOException {
-        fill(0, 1);
-        try (FeatureCache cache = open()) {
-            assertThat(cache.find(SyntheticFeatures.image(0), "another crop")).isEmpty();
-            assertThat(cache.find(SyntheticFeatures.image(1), SyntheticFeatures.CROP))
-                    .isEmpty();
-        }
-        FeatureRecipe recipe = SyntheticFeatures.recipe();
-        List<FeatureRecipe> others = List.of(
-                with(recipe, "other", recipe.layer(), recipe.weights(), recipe.preprocessing()),
-                with(recipe, recipe.backbone(), "top/layer2", recipe.weights(), recipe.preprocessing()),
-                with(recipe, recipe.backbone(), recipe.layer(), "0123abce", recipe.preprocessing()),
-                with(recipe, recipe.backbone(), recipe.layer(), recipe.weights(), Preprocessing.TORCHVISION),
-                new FeatureRecipe("made-up", "top/layer", "0123abcd", Preprocessing.CAFFE, DType.F16, "none"),
-                new FeatureRecipe("made-up", "top/layer", "0123abcd", Preprocessing.CAFFE, DType.F32, "other"),
-                // The same letters, divided otherwise:
-                new FeatureRecipe("made-up-top", "layer", "0123abcd", Preprocessing.CAFFE, DType.F32, "none"));
-        Set<String> folders = new HashSet<>(Set.of(recipe.folder()));
-        Set<FeatureRecipe.Key> keys =
-                new HashSet<>(Set.of(recipe.key(SyntheticFeatures.image(0), SyntheticFeatures.CROP)));
-        for (FeatureRecipe other : others) {
-            assertThat(folders.add(other.folder())).as("%s", other).isTrue();
-            assertThat(keys.add(other.key(SyntheticFeatures.image(0), SyntheticFeatures.CROP)))
-                    .isTrue();
-            try (FeatureCache cache = FeatureCache.open(root, other, warnings::add)) {
-                assertThat(find(cache, 0)).isEmpty();
-            }
-        }
-    }
-
-    private static FeatureRecipe with(
-            FeatureRecipe base, String backbone, String layer, String weights, Preprocessing preprocessing) {
-        return new FeatureRecipe(backbone, layer, weights, preprocessing, base.type(), base.engine());
-    }
-
-    @Test
-    void folderDescribesItsRecipe() throws IOException {
-        fill(0, 1);
-        Path folder = root.resolve(SyntheticFeatures.recipe().folder());
-        assertThat(folder.getFileName().toString()).startsWith("made-up-top_layer-");
-        assertThat(Files.readString(folder.resolve("recipe.json")))
-                .contains("\"backbone\" : \"made-up\"", "\"preprocessing\" : \"" + Preprocessing.CAFFE.text() + "\"");
-    }
-
-    @Test
-    void truncatedFileLosesOnlyItsEnd() throws IOException {
-        fill(1, 4); // short ones
-        Path file = segments().getFirst();
-        byte[] whole = Files.readAllBytes(file);
-        int former = 0;
-        for (int length = whole.length % 7; length <= whole.length; length += 7) {
-            Files.write(file, Arrays.copyOf(whole, length));
-            try (FeatureCache cache = open()) {
-                int found = 0;
-                for (int number = 1; number < 4; number++) {
-                    Optional<byte[]> feature = find(cache, number);
-                    assertThat(feature.isEmpty() || Arrays.equals(feature.get(), SyntheticFeatures.feature(number)))
-                            .isTrue();
-                    found += feature.isPresent() ? 1 : 0;
+    void oneOfSeveralCachedLayersNeedsNoComputation() throws IOException {
+        crops = CropPlan.parse("center:64").testing();
+        Backbone whole = Backbone.of("gramian-s");
+        String layers = whole.selectionLayers();
+        assertThat(layers).contains("+");
+        try (FrozenBackbone several = FrozenBackbone.withoutWeights(whole.cutAt(layers), Device.CPU)) {
+            features(several, DType.F32);
+            for (String layer : layers.split("\\+")) {
+                Backbone one = whole.cutAt(layer);
+                ParameterSet parameters =
+                        ParameterSet.initialize(one.parameters(), new SplittableRandom(0), DType.F32, Device.CPU);
+                parameters.all().forEach(parameter -> {
+                    String name = parameter.spec().name();
+                    parameters.assign(
+                            Map.of(name, several.parameters().get(name).value()));
+                });
+                // a fingerprint is that of the whole file of weights
+                try (FrozenBackbone alone = new FrozenBackbone(
+                        one, parameters, several.preprocessing(), several.fingerprint(), Device.CPU)) {
+                    computed = 0;
+                    List<byte[]> cached = features(alone, DType.F32);
+                    assertThat(computed).isZero();
+                    FeatureCache.prune(folder.resolve("cache"), Instant.MIN, 0, false);
+                    requireEqual(cached, features(alone, DType.F32));
+                    assertThat(computed).isOne();
+                    FeatureCache.prune(folder.resolve("cache"), Instant.MIN, 0, false);
+                    features(several, DType.F32);
                 }
-                assertThat(found).isGreaterThanOrEqualTo(former);
-                former = found;
             }
-        }
-        assertThat(former).isEqualTo(3);
-    }
-
-    @RandomTest(times = 10)
-    void damagedFeatureIsReplaced(Seed seed) throws IOException {
-        fill(0, COUNT);
-        SplittableRandom random = seed.random();
-        Path file = segments().getFirst();
-        byte[] bytes = Files.readAllBytes(file);
-        for (int i = 0; i < 3; i++) {
-            bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
-        }
-        Files.write(file, bytes);
-        try (FeatureCache cache = open()) {
-            for (int number = 0; number < COUNT; number++) {
-                Optional<byte[]> feature = find(cache, number);
-                if (feature.isPresent()) {
-                    assertThat(feature.get()).isEqualTo(SyntheticFeatures.feature(number));
-                }
-                SyntheticFeatures.put(cache, number);
-            }
-        }
-        long size = size();
-        fill(0, COUNT);
-        assertThat(size()).as("nothing is missing any more, nothing is added").isEqualTo(size);
-        try (FeatureCache cache = open()) {
-            for (int number = 0; number < COUNT; number++) {
-                assertThat(find(cache, number)).contains(SyntheticFeatures.feature(number));
-            }
-        }
-    }
-
-    private long size() throws IOException {
-        long size = 0;
-        for (Path file : segments()) {
-            size += Files.size(file);
-        }
-        return size;
-    }
-
-    @Test
-    void foreignFilesAreIgnored() throws IOException {
-        fill(0, COUNT);
-        Path folder = root.resolve(SyntheticFeatures.recipe().folder());
-        byte[] noise = new byte[1000];
-        new SplittableRandom(1).nextBytes(noise);
-        Files.write(folder.resolve("noise.features"), noise);
-        Files.write(folder.resolve("empty.features"), new byte[0]);
-        Files.write(folder.resolve("notes.txt"), noise);
-        try (FeatureCache cache = open()) {
-            assertThat(cache.size()).isEqualTo(COUNT);
         }
     }
 
     @Test
-    void twoCachesOnOneFolderSeeEachOthersFeatures() throws IOException {
-        try (FeatureCache one = open();
-                FeatureCache two = open()) {
-            for (int number = 0; number < COUNT; number++) {
-                SyntheticFeatures.put(number % 2 == 0 ? one : two, number);
-            }
-            assertThat(find(two, 0)).isEmpty();
-            one.refresh();
-            two.refresh();
-            for (int number = 0; number < COUNT; number++) {
-                assertThat(find(one, number)).contains(SyntheticFeatures.feature(number));
-                assertThat(find(two, number)).contains(SyntheticFeatures.feature(number));
-            }
-            SyntheticFeatures.put(one, COUNT);
-            two.refresh();
-            assertThat(find(two, COUNT)).contains(SyntheticFeatures.feature(COUNT));
-        }
-        assertThat(segments()).hasSize(2);
-    }
-
-    @Test
-    void unwritableCacheWarnsOnce() throws IOException {
+    void plannedFeaturesAreComputedTogether() throws IOException {
         try (FeatureCache cache = open()) {
-            Files.delete(cache.folder().resolve("recipe.json"));
-            Files.delete(cache.folder());
-            SyntheticFeatures.put(cache, 0);
-            SyntheticFeatures.put(cache, 1);
-            assertThat(find(cache, 0)).isEmpty();
+            FeatureExtraction extraction = extraction(network, DType.F32, cache);
+            extraction.plan(samples.subList(0, 3), crops);
+            extraction.plan(samples.subList(2, 4), crops.first());
+            table(extraction, samples.subList(2, 4), crops.first()).close();
+            table(extraction, samples.subList(0, 2), crops).close();
+            assertThat(computed).isOne();
+            assertThat(FeatureCache.list(cache.folder())).hasSize(1);
+            table(extraction, samples, crops).close(); // not planned
+            assertThat(FeatureCache.list(cache.folder())).hasSize(2);
         }
-        assertThat(warnings).singleElement().asString().has(facts(root));
     }
 
     @Test
-    void folderThatCannotBeCreatedIsReportedWithAdvice() throws IOException {
-        Path file = Files.createFile(root.resolve("file"));
-        assertThatThrownBy(() -> FeatureCache.open(file, SyntheticFeatures.recipe(), warnings::add))
+    void rowsComeInAnyOrderAsFloat32() throws IOException {
+        try (FeatureCache cache = open();
+                FeatureTable table = table(extraction(network, DType.F16, cache), samples, crops);
+                Scope _ = Scope.open()) {
+            double[] together = table.rows(new int[] {7, 0, 7}).toDoubles();
+            assertThat(table.rows(new int[] {7}).type()).isEqualTo(DType.F32);
+            assertThat(together).startsWith(table.rows(new int[] {7}).toDoubles());
+            assertThat(together).endsWith(table.rows(new int[] {0, 7}).toDoubles());
+        }
+    }
+
+    @Test
+    void changedImageIsComputedAgain() throws IOException {
+        List<byte[]> before = features(network, DType.F32);
+        Files.copy(samples.get(0).file(), samples.get(3).file(), StandardCopyOption.REPLACE_EXISTING);
+        List<byte[]> after = features(network, DType.F32);
+        assertThat(after.get(3 * crops.count())).isNotEqualTo(before.get(3 * crops.count()));
+        assertThat(after.get(3 * crops.count())).as("the same centre crop").isEqualTo(after.getFirst());
+        assertThat(computed).isEqualTo(2);
+    }
+
+    @Test
+    void fileChangedAfterHashingIsRefused() throws IOException {
+        try (FeatureCache cache = open()) {
+            FeatureExtraction extraction = extraction(network, DType.F32, cache);
+            assertThat(extraction.isCached(samples, crops, (_, _, _) -> {})).isFalse();
+            Files.copy(samples.get(0).file(), samples.get(3).file(), StandardCopyOption.REPLACE_EXISTING);
+            assertThatThrownBy(() -> table(extraction, samples, crops))
+                    .isInstanceOf(UncheckedIOException.class)
+                    .hasMessageContaining(samples.get(3).name());
+            try (Stream<Path> files = Files.list(cache.folder())) {
+                assertThat(files).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void unreadableImagesAreReported() throws IOException {
+        Files.writeString(samples.get(1).file(), "not an image");
+        Files.delete(samples.get(2).file());
+        for (String state : List.of("cold", "warm")) {
+            try (FeatureCache cache = open();
+                    FeatureTable table = table(extraction(network, DType.F32, cache), samples, crops)) {
+                assertThat(table.problems().keySet()).as(state).containsExactlyInAnyOrder(1, 2);
+                assertThat(table.problems().get(1).problem()).isEqualTo(Problem.UNKNOWN_FORMAT);
+                assertThat(table.problems().get(2).problem()).isEqualTo(Problem.INACCESSIBLE);
+            }
+        }
+        assertThat(computed).as("a missing file may be there in the next run").isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"torn", "header", "row", "end", "foreign", "empty"})
+    void damagedFileIsReplaced(String damage) throws IOException {
+        List<byte[]> before = features(network, DType.F32);
+        Path file = onlyFile();
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            long size = channel.size();
+            switch (damage) {
+                case "torn" -> channel.truncate(size / 2);
+                case "header" -> channel.write(ByteBuffer.wrap(new byte[] {1}), 17);
+                case "row" -> channel.write(ByteBuffer.wrap(new byte[] {1, 2, 3, 4}), 200);
+                case "end" -> channel.write(ByteBuffer.wrap(new byte[] {1}), size - 5);
+                case "foreign" -> channel.write(ByteBuffer.wrap("something else".getBytes(StandardCharsets.UTF_8)), 0);
+                default -> channel.truncate(0);
+            }
+        }
+        requireEqual(before, features(network, DType.F32));
+        assertThat(messages).singleElement().asString().contains(file.toString());
+        requireEqual(before, features(network, DType.F32));
+        assertThat(computed).isEqualTo(2);
+    }
+
+    @Test
+    void interruptedExtractionLeavesNothing() throws IOException {
+        try (FeatureCache cache = open()) {
+            FeatureExtraction extraction = extraction(network, DType.F32, cache);
+            assertThatThrownBy(() -> extraction.table("features", samples, crops, 1, (task, _, _) -> {
+                        if (task.equals("features")) {
+                            throw new IllegalStateException("stop");
+                        }
+                    }))
+                    .isInstanceOf(IllegalStateException.class);
+            try (Stream<Path> files = Files.list(cache.folder())) {
+                assertThat(files).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void removedFileStaysMapped() throws IOException {
+        try (FeatureCache cache = open();
+                FeatureTable table = table(extraction(network, DType.F32, cache), samples, crops)) {
+            byte[] before = table.feature(0, 0).toArray(JAVA_BYTE);
+            assertThat(FeatureCache.prune(cache.folder(), Instant.MIN, 0, false).files())
+                    .isOne();
+            assertThat(table.feature(0, 0).toArray(JAVA_BYTE)).isEqualTo(before);
+        }
+    }
+
+    @Test
+    void oldestFilesAreRemovedFirst() throws IOException {
+        Path cache = Files.createDirectories(folder.resolve("cache"));
+        Instant now = Instant.now();
+        for (int days : new int[] {3, 1, 2}) {
+            Path file = Files.write(cache.resolve(days + FeatureFile.SUFFIX), new byte[1000]);
+            Files.setLastModifiedTime(file, FileTime.from(now.minus(Duration.ofDays(days))));
+        }
+        Path partial = Files.write(cache.resolve(".gramian-x.partial"), new byte[10]);
+        Files.setLastModifiedTime(partial, FileTime.from(now.minus(Duration.ofDays(2))));
+        assertThat(FeatureCache.prune(cache, Instant.MIN, 2500, true))
+                .isEqualTo(new FeatureCache.Pruned(1, 1000, 2000));
+        assertThat(FeatureCache.list(cache)).hasSize(3);
+        FeatureCache.Pruned pruned = FeatureCache.prune(cache, now.minus(Duration.ofHours(60)), 1500, false);
+        assertThat(pruned).isEqualTo(new FeatureCache.Pruned(2, 2000, 1000));
+        assertThat(FeatureCache.list(cache))
+                .singleElement()
+                .satisfies(entry -> assertThat(entry.file()).hasFileName("1.features"));
+        assertThat(partial).doesNotExist();
+    }
+
+    @Test
+    void limitIsASizeOrNone() {
+        assertThat(FeatureCache.limit("2GB")).isEqualTo(2_000_000_000L);
+        assertThat(FeatureCache.limit("none")).isEqualTo(Long.MAX_VALUE);
+        assertThatThrownBy(() -> FeatureCache.limit("much")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void missingSpaceIsFoundBeforehand() throws IOException {
+        try (FeatureCache cache = open()) {
+            cache.requireSpace(100, 100);
+            assertThatThrownBy(() -> cache.requireSpace(101, 100)).isInstanceOf(IOException.class);
+        }
+        Files.writeString(folder.resolve("file"), "");
+        assertThatThrownBy(() -> FeatureCache.open(Optional.of(folder.resolve("file/cache")), folder, _ -> {}))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("--cache-dir")
                 .hasMessageContaining("--no-cache");
     }
 
     @Test
-    void sizeIsKnownBeforehand() throws IOException {
-        try (FeatureCache cache = open()) {
-            long bytes = 0;
-            for (int number = 0; number < COUNT; number++) {
-                bytes += FeatureCache.bytes(1, SyntheticFeatures.feature(number).length);
-                SyntheticFeatures.put(cache, number);
+    void temporaryCacheIsRemoved() throws IOException {
+        FeatureCache cache = FeatureCache.open(Optional.empty(), folder, _ -> {});
+        table(extraction(network, DType.F32, cache), samples, crops).close();
+        assertThat(cache.folder()).isNotEmptyDirectory();
+        cache.close();
+        assertThat(cache.folder()).doesNotExist();
+    }
+
+    @Test
+    void nonFiniteFeaturesAreRefused() throws IOException {
+        for (double factor : new double[] {1e6, Double.POSITIVE_INFINITY}) {
+            try (FrozenBackbone loud = FrozenBackbone.withoutWeights(Backbone.of("filters"), Device.CPU);
+                    Scope _ = Scope.open()) {
+                for (Parameter parameter : loud.parameters().all()) {
+                    parameter.set(parameter.value().mul(factor));
+                }
+                assertThatThrownBy(() -> features(loud, DType.F16)).isInstanceOf(IllegalArgumentException.class);
             }
-            assertThat(size()).isEqualTo(bytes);
-            assertThat(FeatureCache.bytes(1000, 652_288)).isEqualTo(1000 * 652_352L);
-            cache.requireSpace(1);
-            cache.requireSpace(5_000_000, 5_000_000);
-            assertThatThrownBy(() -> cache.requireSpace(5_000_001, 5_000_000))
-                    .isInstanceOf(IOException.class)
-                    .has(facts("6 MB", "5 MB"))
-                    .hasMessageContaining("--cache-dir");
         }
     }
 
     @Test
-    void aClosedCacheIsNotWrittenTo() throws IOException {
-        FeatureCache cache = open();
-        cache.close();
-        assertThatThrownBy(() -> SyntheticFeatures.put(cache, 0)).isInstanceOf(IllegalStateException.class);
-    }
-
-    @Test
-    void onlyFloatsAreCached() {
-        assertThatThrownBy(() -> new FeatureRecipe("a", "b", "c", Preprocessing.CAFFE, DType.I64, "d"))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("f32", "f16"));
+    void tooLargeTableStaysOffTheGpu() {
+        assertThat(FeatureTable.leavesRoom(100, Optional.of(200L))).isTrue();
+        assertThat(FeatureTable.leavesRoom(101, Optional.of(200L))).isFalse();
+        assertThat(FeatureTable.leavesRoom(1, Optional.empty())).isFalse();
     }
 }

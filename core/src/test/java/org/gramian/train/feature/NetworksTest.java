@@ -74,7 +74,6 @@ class NetworksTest {
         assertThat(FeatureRecipe.NETWORKS)
                 .as("the version that the numbers of this test belong to")
                 .isEqualTo(VERSION);
-        assertThat(SyntheticFeatures.recipe().parts()).containsEntry("networks", "" + VERSION);
     }
 
     @ParameterizedTest

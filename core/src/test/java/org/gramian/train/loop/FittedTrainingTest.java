@@ -39,7 +39,7 @@ class FittedTrainingTest {
         try (FrozenBackbone network = FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), Device.CPU);
                 Model model = model(network)) {
             FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);
-            try (FeatureCache cache = FeatureCache.open(folder.resolve("cache"), extractor.recipe(), _ -> {})) {
+            try (FeatureCache cache = FeatureCache.open(Optional.empty(), folder, _ -> {})) {
                 TrainingData material = new TrainingData(
                         parts,
                         FIVE.training(1),
@@ -47,7 +47,9 @@ class FittedTrainingTest {
                         new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));
                 TrainingContext context = TrainingContext.of(Device.CPU);
                 new TwoStageTraining(model, Recipes.first(0, 1), material, context).run((_, _) -> {});
-                assertThat(cache.size()).isEqualTo(parts.training().size());
+                long bytes = FeatureCache.list(cache.folder()).getFirst().bytes();
+                assertThat(bytes / extractor.bytes(FIVE.testing()))
+                        .isEqualTo(parts.training().size());
             }
             assertThat(model.headParameters().all()).noneMatch(parameter -> Fitting.isUnset(parameter.value()));
         }

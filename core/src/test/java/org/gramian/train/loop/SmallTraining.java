@@ -143,11 +143,8 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         try (FrozenBackbone network =
                 FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
             FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);
-            if (means.cache().isEmpty()) {
-                return run(extractor, Optional.empty(), context(listener, breaks, checkpointing));
-            }
-            try (FeatureCache cache = FeatureCache.open(means.cache().get(), extractor.recipe(), _ -> {})) {
-                return run(extractor, Optional.of(cache), context(listener, breaks, checkpointing));
+            try (FeatureCache cache = cache()) {
+                return run(extractor, cache, context(listener, breaks, checkpointing));
             }
         }
     }
@@ -161,8 +158,9 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     /** Until its end, with a look at the model after each stage. */
     void run(StageModel look) throws IOException {
         try (FrozenBackbone network =
-                FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
-            TrainingData material = material(new FeatureExtractor(network, 4, DType.F32), Optional.empty());
+                        FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device());
+                FeatureCache cache = cache()) {
+            TrainingData material = material(new FeatureExtractor(network, 4, DType.F32), cache);
             TrainingContext context = context(_ -> {}, Cancellation.onRequest(), Optional.empty());
             try (Model model = begin(network)) {
                 new TwoStageTraining(model, recipe, material, context).run((_, _) -> look.at(model, material, context));
@@ -170,12 +168,16 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         }
     }
 
-    private TrainingData material(FeatureExtractor extractor, Optional<FeatureCache> cache) {
+    private FeatureCache cache() throws IOException {
+        return FeatureCache.open(means.cache(), Files.createTempDirectory("gramian-features"), _ -> {});
+    }
+
+    private TrainingData material(FeatureExtractor extractor, FeatureCache cache) {
         return new TrainingData(
                 parts,
                 CROPS.training(recipe.seed()),
                 CROPS.testing(),
-                new FeatureExtraction(extractor, ImageLimits.DEFAULT, cache));
+                new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));
     }
 
     private TrainingContext context(
@@ -187,8 +189,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
                 .withCheckpointing(checkpointing.orElseGet(() -> Checkpointing.every(Checkpointing.DEFAULT_INTERVAL)));
     }
 
-    private Outcome run(FeatureExtractor extractor, Optional<FeatureCache> cache, TrainingContext plain)
-            throws IOException {
+    private Outcome run(FeatureExtractor extractor, FeatureCache cache, TrainingContext plain) throws IOException {
         List<TrainEvent> events = new ArrayList<>();
         TrainingContext context = plain.withListener(event -> {
             events.add(event);

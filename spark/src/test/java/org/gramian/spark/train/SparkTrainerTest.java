@@ -30,6 +30,7 @@ import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
 import org.gramian.tensor.Device;
+import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
@@ -100,14 +101,15 @@ class SparkTrainerTest {
                 Model model = InitialModel.model(
                         config.network().head(SmallModel.CLASSES.size(), training.size()),
                         config.recipe().seed(),
-                        network)) {
+                        network);
+                FeatureCache cache = FeatureCache.open(Optional.empty(), folder, _ -> {})) {
             FeatureExtractor extractor = new FeatureExtractor(
                     network, FeatureExtractor.DEFAULT_BATCH, config.options().featureType());
             TrainingData data = new TrainingData(
                     new TrainingData.Parts(training, validation, List.of()),
                     config.options().crops().training(config.recipe().seed()),
                     config.options().testPlan().testing(),
-                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty()));
+                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));
             new TwoStageTraining(model, config.recipe(), data, TrainingContext.of(Device.CPU)).run((_, _) -> {});
             return head(model);
         }

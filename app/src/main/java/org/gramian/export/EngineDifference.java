@@ -2,6 +2,7 @@ package org.gramian.export;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 import org.gramian.model.Engine;
 import org.gramian.model.Engine.Rows;
@@ -22,9 +23,6 @@ public record EngineDifference(
     /** Tolerance of probabilities, and of scores relative to {@code max(1, largestScore)}. */
     public static final double MOST = 1e-3;
 
-    /** Bytes. */
-    private static final long ALIGNMENT = 64;
-
     /** Returns the neutral element of {@link #and}: no crops, no differences. */
     public static EngineDifference none() {
         return new EngineDifference(0, 0, 0, 0, 0);
@@ -38,32 +36,27 @@ public record EngineDifference(
      */
     public static EngineDifference of(OnnxEngine onnx, Engine libtorch, float[] crops, Shape shape) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment memory = arena.allocate((long) Float.BYTES * crops.length, ALIGNMENT);
-            memory.copyFrom(MemorySegment.ofArray(crops));
-            return of(onnx, libtorch, memory, shape);
-        }
-    }
-
-    /** As {@link #of(OnnxEngine, Engine, float[], Shape)}, with crops in native memory. */
-    public static EngineDifference of(OnnxEngine onnx, Engine libtorch, MemorySegment crops, Shape shape) {
-        float[][] expected = libtorch.compute(crops, shape, Rows.SCORES);
-        double temperature = onnx.header().card().temperature();
-        float[][] probabilities = onnx.probabilities(crops, shape);
-        double ofProbabilities = 0;
-        for (int i = 0; i < expected.length; i++) {
-            double[] wanted = Logits.ofCrops(new float[][] {expected[i]}).probabilities(temperature);
-            for (int k = 0; k < wanted.length; k++) {
-                ofProbabilities = larger(ofProbabilities, Math.abs(wanted[k] - probabilities[i][k]));
+            MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_FLOAT, crops);
+            float[][] expected = libtorch.compute(memory, shape, Rows.SCORES);
+            double temperature = onnx.header().card().temperature();
+            float[][] probabilities = onnx.probabilities(memory, shape);
+            double ofProbabilities = 0;
+            for (int i = 0; i < expected.length; i++) {
+                double[] wanted = Logits.ofCrops(new float[][] {expected[i]}).probabilities(temperature);
+                for (int k = 0; k < wanted.length; k++) {
+                    ofProbabilities = larger(ofProbabilities, Math.abs(wanted[k] - probabilities[i][k]));
+                }
             }
+            return new EngineDifference(
+                    shape.at(0),
+                    difference(expected, onnx.compute(memory, shape, Rows.SCORES)),
+                    difference(
+                            expected, new float[expected.length][expected[0].length]), // from 0: the largest magnitude
+                    ofProbabilities,
+                    difference(
+                            libtorch.compute(memory, shape, Rows.DESCRIPTORS),
+                            onnx.compute(memory, shape, Rows.DESCRIPTORS)));
         }
-        return new EngineDifference(
-                shape.at(0),
-                difference(expected, onnx.compute(crops, shape, Rows.SCORES)),
-                difference(expected, new float[expected.length][expected[0].length]), // from 0: the largest magnitude
-                ofProbabilities,
-                difference(
-                        libtorch.compute(crops, shape, Rows.DESCRIPTORS),
-                        onnx.compute(crops, shape, Rows.DESCRIPTORS)));
     }
 
     private static double difference(float[][] a, float[][] b) {

@@ -19,6 +19,7 @@ import org.gramian.backbone.Backbone;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.TensorFileException;
 
@@ -44,7 +45,7 @@ public final class ForeignNetwork implements AutoCloseable {
      */
     public static ForeignNetwork open(Path file) throws TensorFileException {
         try {
-            return new ForeignNetwork(file, OnnxEngine.session(file));
+            return new ForeignNetwork(file, OnnxEngine.session(file, 0));
         } catch (OrtException | ExecutionException wrong) {
             throw unusable(file, wrong);
         }
@@ -102,29 +103,26 @@ public final class ForeignNetwork implements AutoCloseable {
     public double difference(Backbone backbone, ParameterSet parameters, boolean scores, float[] images, int side)
             throws TensorFileException {
         int batch = images.length / (COLOURS * side * side);
-        Shape shape;
-        float[] ours;
+        boolean last = input().getShape()[1] != COLOURS && input().getShape()[3] == COLOURS;
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            Var input = tape.constant(
-                    Tensors.copyOf(MemorySegment.ofArray(images), DType.F32, Shape.of(batch, COLOURS, side, side)));
-            Var output = backbone.apply(input, Bindings.of(parameters.variables(tape)));
-            shape = output.shape();
-            ours = scores
-                    ? Tokens.softmax(output.reshape(batch, shape.at(1))).value().toFloats()
-                    : output.value().toFloats();
-        }
-        boolean last = input().getShape()[1] != COLOURS && input().getShape()[3] == COLOURS;
-        long[] sizes = last ? new long[] {batch, side, side, COLOURS} : new long[] {batch, COLOURS, side, side};
-        float[] fed = last ? transposed(images, batch, COLOURS, side * side) : images;
-        try (OnnxTensor input = OnnxTensor.createTensor(OnnxEngine.environment(), FloatBuffer.wrap(fed), sizes);
-                OrtSession.Result result =
-                        session.run(Map.of(session.getInputNames().iterator().next(), input))) {
-            if (!(result.get(0) instanceof OnnxTensor output)) {
-                throw new TensorFileException(file, "expected a tensor as first output, found " + result.get(0));
+            Tensor crops =
+                    Tensors.copyOf(MemorySegment.ofArray(images), DType.F32, Shape.of(batch, COLOURS, side, side));
+            Var output = backbone.apply(tape.constant(crops), Bindings.of(parameters.variables(tape)));
+            Shape maps = output.shape();
+            Var ours = scores ? Tokens.softmax(output.reshape(batch, maps.at(1))) : output;
+            Tensor fed = last ? crops.permute(0, 2, 3, 1) : crops;
+            try (OnnxTensor input = OnnxTensor.createTensor(
+                            OnnxEngine.environment(),
+                            FloatBuffer.wrap(fed.toFloats()),
+                            fed.shape().sizes());
+                    OrtSession.Result result = session.run(
+                            Map.of(session.getInputNames().iterator().next(), input))) {
+                if (!(result.get(0) instanceof OnnxTensor theirs)) {
+                    throw new TensorFileException(file, "expected a tensor as first output, found " + result.get(0));
+                }
+                return difference(features(theirs, maps), ours.value().toFloats(), theirs.getInfo());
             }
-            return difference(
-                    maps(output.getFloatBuffer(), output.getInfo().getShape(), shape), ours, output.getInfo());
         } catch (OrtException wrong) {
             throw unusable(file, wrong);
         }
@@ -145,39 +143,19 @@ public final class ForeignNetwork implements AutoCloseable {
     }
 
     /** Returns the output in the order of the backbone's maps {@code [n, d, h, w]}: tokens {@code [n, t, d]} are moved. */
-    private static float[] maps(FloatBuffer values, long[] sizes, Shape maps) {
-        float[] all = new float[values.remaining()];
-        values.get(all);
+    private static float[] features(OnnxTensor output, Shape maps) {
+        long[] sizes = output.getInfo().getShape();
+        FloatBuffer buffer = output.getFloatBuffer();
+        float[] values = new float[buffer.remaining()];
+        buffer.get(values);
         long positions = maps.at(2) * maps.at(3);
         boolean tokens = sizes.length == 3 && sizes[2] == maps.at(1) && sizes[1] >= positions && positions > 1;
-        if (!tokens) {
-            return all;
-        }
-        int batch = Math.toIntExact(sizes[0]);
-        int skipped = Math.toIntExact(sizes[1] - positions);
-        int count = Math.toIntExact(positions);
-        int depth = Math.toIntExact(sizes[2]);
-        float[] moved = new float[batch * count * depth];
-        for (int n = 0; n < batch; n++) {
-            for (int p = 0; p < count; p++) {
-                for (int d = 0; d < depth; d++) {
-                    moved[(n * depth + d) * count + p] = all[(n * (count + skipped) + skipped + p) * depth + d];
-                }
-            }
-        }
-        return moved;
-    }
-
-    private static float[] transposed(float[] images, int batch, int rows, int columns) {
-        float[] moved = new float[images.length];
-        for (int n = 0; n < batch; n++) {
-            for (int r = 0; r < rows; r++) {
-                for (int c = 0; c < columns; c++) {
-                    moved[(n * columns + c) * rows + r] = images[(n * rows + r) * columns + c];
-                }
-            }
-        }
-        return moved;
+        return tokens
+                ? Tensors.copyOf(MemorySegment.ofArray(values), DType.F32, Shape.of(sizes))
+                        .slice(1, sizes[1] - positions, sizes[1])
+                        .transpose(1, 2)
+                        .toFloats()
+                : values;
     }
 
     @Override

@@ -47,14 +47,12 @@ public final class OnnxEngine implements Engine, AutoCloseable {
     private static @Nullable OrtEnvironment environment;
 
     private final OrtSession session;
-    private final OrtSession.SessionOptions options;
     private final ModelHeader header;
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private boolean closed;
 
-    private OnnxEngine(OrtSession session, OrtSession.SessionOptions options, ModelHeader header) {
+    private OnnxEngine(OrtSession session, ModelHeader header) {
         this.session = session;
-        this.options = options;
         this.header = header;
     }
 
@@ -69,20 +67,13 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             throw new IllegalArgumentException("the number of threads must be at least 1, found " + threads);
         }
         ModelHeader header = ExportedFile.header(file);
-        OrtEnvironment environment = environment();
-        OrtSession.SessionOptions options = new OrtSession.SessionOptions();
         OrtSession session;
         try {
-            options.setSessionLogLevel(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL);
-            if (threads > 0) {
-                options.setIntraOpNumThreads(threads);
-            }
-            session = onDeepStack(() -> environment.createSession(file.toString(), options));
+            session = session(file, threads);
         } catch (OrtException | ExecutionException wrong) {
-            options.close();
             throw unusable(file, wrong);
         }
-        OnnxEngine engine = new OnnxEngine(session, options, header);
+        OnnxEngine engine = new OnnxEngine(session, header);
         try {
             engine.requireShapes(file);
             return engine;
@@ -92,11 +83,14 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         }
     }
 
-    /** Opens a file of any program with the default options. */
-    static OrtSession session(Path file) throws OrtException, ExecutionException {
+    /** Opens a file of any program; 0 threads are all cores. */
+    static OrtSession session(Path file, int threads) throws OrtException, ExecutionException {
         OrtEnvironment environment = environment();
         try (OrtSession.SessionOptions options = new OrtSession.SessionOptions()) {
             options.setSessionLogLevel(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL);
+            if (threads > 0) {
+                options.setIntraOpNumThreads(threads);
+            }
             return onDeepStack(() -> environment.createSession(file.toString(), options));
         }
     }
@@ -239,7 +233,6 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             if (!closed) {
                 closed = true;
                 session.close();
-                options.close();
             }
         } catch (OrtException failed) {
             throw new IllegalStateException("ONNX Runtime could not be closed: " + failed.getMessage(), failed);

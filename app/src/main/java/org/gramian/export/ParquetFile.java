@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
@@ -144,16 +145,16 @@ public final class ParquetFile {
         long offset = position;
         int size = levels.length + values.remaining();
         Thrift header = new Thrift()
-                .integer(1, 0) // a data page
-                .integer(2, size)
-                .integer(3, size)
-                .struct(
+                .put(1, 0) // a data page
+                .put(2, size)
+                .put(3, size)
+                .put(
                         5,
                         new Thrift()
-                                .integer(1, Math.toIntExact(count))
-                                .integer(2, PLAIN)
-                                .integer(3, RLE)
-                                .integer(4, RLE));
+                                .put(1, Math.toIntExact(count))
+                                .put(2, PLAIN)
+                                .put(3, RLE)
+                                .put(4, RLE));
         append(ByteBuffer.wrap(header.bytes()));
         append(ByteBuffer.wrap(levels));
         append(values);
@@ -168,34 +169,34 @@ public final class ParquetFile {
 
     private void footer(List<String> texts, String vector, long rows, Map<String, String> metadata) throws IOException {
         List<Thrift> schema = new ArrayList<>();
-        schema.add(new Thrift().text(4, "schema").integer(5, texts.size() + 1));
+        schema.add(new Thrift().put(4, "schema").put(5, texts.size() + 1));
         for (String name : texts) {
             schema.add(new Thrift()
-                    .integer(1, BYTE_ARRAY)
-                    .integer(3, REQUIRED)
-                    .text(4, name)
-                    .integer(6, UTF8)
-                    .struct(10, new Thrift().struct(1, new Thrift())));
+                    .put(1, BYTE_ARRAY)
+                    .put(3, REQUIRED)
+                    .put(4, name)
+                    .put(6, UTF8)
+                    .put(10, new Thrift().put(1, new Thrift())));
         }
         schema.add(new Thrift()
-                .integer(3, REQUIRED)
-                .text(4, vector)
-                .integer(5, 1)
-                .integer(6, LIST)
-                .struct(10, new Thrift().struct(3, new Thrift())));
-        schema.add(new Thrift().integer(3, REPEATED).text(4, "list").integer(5, 1));
-        schema.add(new Thrift().integer(1, FLOAT).integer(3, REQUIRED).text(4, "element"));
+                .put(3, REQUIRED)
+                .put(4, vector)
+                .put(5, 1)
+                .put(6, LIST)
+                .put(10, new Thrift().put(3, new Thrift())));
+        schema.add(new Thrift().put(3, REPEATED).put(4, "list").put(5, 1));
+        schema.add(new Thrift().put(1, FLOAT).put(3, REQUIRED).put(4, "element"));
         byte[] footer = new Thrift()
-                .integer(1, 1)
-                .structs(2, schema)
-                .number(3, rows)
-                .structs(4, groups.stream().map(ParquetFile::described).toList())
-                .structs(
+                .put(1, 1)
+                .put(2, schema)
+                .put(3, rows)
+                .put(4, groups.stream().map(ParquetFile::described).toList())
+                .put(
                         5,
                         metadata.entrySet().stream()
-                                .map(one -> new Thrift().text(1, one.getKey()).text(2, one.getValue()))
+                                .map(one -> new Thrift().put(1, one.getKey()).put(2, one.getValue()))
                                 .toList())
-                .text(6, "gramian")
+                .put(6, "gramian")
                 .bytes();
         append(ByteBuffer.wrap(footer));
         append(ByteBuffer.wrap(little(footer.length)));
@@ -205,98 +206,67 @@ public final class ParquetFile {
     private static Thrift described(Group group) {
         List<Thrift> columns = group.chunks.stream()
                 .map(chunk -> new Thrift()
-                        .number(2, chunk.offset)
-                        .struct(
+                        .put(2, chunk.offset)
+                        .put(
                                 3,
                                 new Thrift()
-                                        .integer(1, chunk.type)
-                                        .integers(2, List.of(PLAIN, RLE))
-                                        .texts(3, chunk.path)
-                                        .integer(4, 0) // uncompressed
-                                        .number(5, chunk.values)
-                                        .number(6, chunk.bytes)
-                                        .number(7, chunk.bytes)
-                                        .number(9, chunk.offset)))
+                                        .put(1, chunk.type)
+                                        .put(2, List.of(PLAIN, RLE))
+                                        .put(3, chunk.path)
+                                        .put(4, 0) // uncompressed
+                                        .put(5, chunk.values)
+                                        .put(6, chunk.bytes)
+                                        .put(7, chunk.bytes)
+                                        .put(9, chunk.offset)))
                 .toList();
         long bytes = group.chunks.stream().mapToLong(Chunk::bytes).sum();
-        return new Thrift().structs(1, columns).number(2, bytes).number(3, group.rows);
+        return new Thrift().put(1, columns).put(2, bytes).put(3, group.rows);
     }
 
     /** A struct in Thrift's compact protocol, field by field in rising order. */
     private static final class Thrift {
-        private static final int I32 = 5;
-        private static final int I64 = 6;
-        private static final int BINARY = 8;
-        private static final int LISTED = 9;
         private static final int STRUCT = 12;
         private static final int SHORT_LIST = 15;
 
         private final ByteArrayOutputStream out = new ByteArrayOutputStream();
         private int last;
 
-        private void field(int id, int type) {
-            out.write(((id - last) << 4) | type); // ids here never rise by more than 15
+        /** Adds an integer, a long, a text, a struct, or a list of one of them. */
+        Thrift put(int id, Object value) {
+            out.write(((id - last) << 4) | type(value)); // ids here never rise by more than 15
             last = id;
-        }
-
-        Thrift integer(int id, int value) {
-            field(id, I32);
-            zigzag(value);
+            write(value);
             return this;
         }
 
-        Thrift number(int id, long value) {
-            field(id, I64);
-            zigzag(value);
-            return this;
+        private static int type(Object value) {
+            return switch (value) {
+                case Integer _ -> 5;
+                case Long _ -> 6;
+                case String _ -> 8;
+                case List<?> _ -> 9;
+                default -> STRUCT;
+            };
         }
 
-        Thrift text(int id, String value) {
-            field(id, BINARY);
-            binary(value);
-            return this;
-        }
-
-        Thrift struct(int id, Thrift value) {
-            field(id, STRUCT);
-            out.writeBytes(value.bytes());
-            return this;
-        }
-
-        Thrift structs(int id, List<Thrift> values) {
-            list(id, STRUCT, values.size());
-            values.forEach(value -> out.writeBytes(value.bytes()));
-            return this;
-        }
-
-        Thrift texts(int id, List<String> values) {
-            list(id, BINARY, values.size());
-            values.forEach(this::binary);
-            return this;
-        }
-
-        Thrift integers(int id, List<Integer> values) {
-            list(id, I32, values.size());
-            values.forEach(this::zigzag);
-            return this;
-        }
-
-        private void list(int id, int type, int size) {
-            field(id, LISTED);
-            out.write((Math.min(size, SHORT_LIST) << 4) | type);
-            if (size >= SHORT_LIST) {
-                varint(out, size);
+        private void write(Object value) {
+            switch (value) {
+                case Number number -> varint(out, (number.longValue() << 1) ^ (number.longValue() >> 63)); // zigzag
+                case Thrift struct -> out.writeBytes(struct.bytes());
+                case List<?> list -> {
+                    int type = list.isEmpty() ? STRUCT : type(list.getFirst());
+                    out.write((Math.min(list.size(), SHORT_LIST) << 4) | type);
+                    if (list.size() >= SHORT_LIST) {
+                        varint(out, list.size());
+                    }
+                    list.forEach(this::write);
+                }
+                default -> {
+                    byte[] text = value.toString().getBytes(StandardCharsets.UTF_8);
+                    varint(out, text.length);
+                    out.writeBytes(text);
+                }
             }
-        }
-
-        private void binary(String value) {
-            byte[] text = value.getBytes(StandardCharsets.UTF_8);
-            varint(out, text.length);
-            out.writeBytes(text);
-        }
-
-        private void zigzag(long value) {
-            varint(out, (value << 1) ^ (value >> 63));
         }
 
         static void varint(ByteArrayOutputStream to, long value) {
@@ -310,10 +280,7 @@ public final class ParquetFile {
 
         /** The struct so far, closed. */
         byte[] bytes() {
-            ByteArrayOutputStream whole = new ByteArrayOutputStream();
-            whole.writeBytes(out.toByteArray());
-            whole.write(0);
-            return whole.toByteArray();
+            return Arrays.copyOf(out.toByteArray(), out.size() + 1); // ends with 0
         }
     }
 }

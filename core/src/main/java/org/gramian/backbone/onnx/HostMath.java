@@ -2,12 +2,10 @@ package org.gramian.backbone.onnx;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.function.DoubleBinaryOperator;
 import java.util.function.DoubleUnaryOperator;
-import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -19,80 +17,12 @@ import org.gramian.tensor.Shape;
  * <p>Integers divide as in ONNX, rounded toward zero.
  */
 final class HostMath {
-    private static final Map<String, Function<HostMath, HostTensor>> OPERATORS = new HashMap<>();
-
-    static {
-        Map<String, DoubleUnaryOperator> unary = Map.ofEntries(
-                Map.entry("Abs", Math::abs),
-                Map.entry("Ceil", Math::ceil),
-                Map.entry("Cos", Math::cos),
-                Map.entry("Erf", HostMath::erf),
-                Map.entry("Exp", Math::exp),
-                Map.entry("Floor", Math::floor),
-                Map.entry("Log", Math::log),
-                Map.entry("Neg", x -> -x),
-                Map.entry("Not", x -> x == 0 ? 1 : 0),
-                Map.entry("Reciprocal", x -> 1 / x),
-                Map.entry("Sin", Math::sin),
-                Map.entry("Sqrt", Math::sqrt));
-        unary.forEach((name, function) -> OPERATORS.put(name, math -> math.map(function)));
-        Map<String, DoubleBinaryOperator> binary = Map.of(
-                "Add",
-                (a, b) -> a + b,
-                "Sub",
-                (a, b) -> a - b,
-                "Mul",
-                (a, b) -> a * b,
-                "Pow",
-                Math::pow,
-                "Max",
-                Math::max,
-                "Min",
-                Math::min);
-        binary.forEach((name, function) -> OPERATORS.put(name, math -> math.zip(function)));
-        Map<String, DoubleBinaryOperator> comparisons = Map.of(
-                "Equal", (a, b) -> a == b ? 1 : 0,
-                "Greater", (a, b) -> a > b ? 1 : 0,
-                "GreaterOrEqual", (a, b) -> a >= b ? 1 : 0,
-                "Less", (a, b) -> a < b ? 1 : 0,
-                "LessOrEqual", (a, b) -> a <= b ? 1 : 0,
-                "And", (a, b) -> a != 0 && b != 0 ? 1 : 0,
-                "Or", (a, b) -> a != 0 || b != 0 ? 1 : 0);
-        comparisons.forEach((name, function) -> OPERATORS.put(name, math -> math.compare(function)));
-        Map<String, DoubleBinaryOperator> reductions = Map.of(
-                "ReduceProd",
-                (a, b) -> a * b,
-                "ReduceSum",
-                Double::sum,
-                "ReduceMax",
-                Math::max,
-                "ReduceMin",
-                Math::min);
-        reductions.forEach((name, function) -> OPERATORS.put(name, math -> math.reduce(function)));
-        for (String name : List.of("Reshape", "Flatten", "Squeeze", "Unsqueeze")) {
-            OPERATORS.put(name, math -> math.reshape(ShapeRules.reshaped(math.at)));
-        }
-        OPERATORS.putAll(Map.ofEntries(
-                Map.entry("Div", HostMath::divide),
-                Map.entry("Mod", HostMath::modulo),
-                Map.entry("Identity", math -> math.in(0)),
-                Map.entry("Shape", HostMath::shape),
-                Map.entry(
-                        "Size", math -> HostTensor.integer(math.at.in(0).shape().elements())),
-                Map.entry("Cast", HostMath::cast),
-                Map.entry("Constant", math -> (HostTensor)
-                        math.at.node().attributes().values().iterator().next()),
-                Map.entry("ConstantOfShape", HostMath::constantOfShape),
-                Map.entry("Range", HostMath::range),
-                Map.entry("Where", HostMath::where),
-                Map.entry("Expand", HostMath::expand),
-                Map.entry("Transpose", HostMath::transpose),
-                Map.entry("Gather", HostMath::gather),
-                Map.entry("Concat", HostMath::concat),
-                Map.entry("Slice", HostMath::slice),
-                Map.entry("ScatterND", HostMath::scatter),
-                Map.entry("Tile", HostMath::tile)));
-    }
+    private static final Set<String> OPERATORS =
+            Set.of(("Abs Add And Cast Ceil Concat Constant ConstantOfShape Cos Div Equal Erf Exp Expand Flatten Floor"
+                            + " Gather Greater GreaterOrEqual Identity Less LessOrEqual Log Max Min Mod Mul Neg Not Or Pow Range"
+                            + " Reciprocal ReduceMax ReduceMin ReduceProd ReduceSum Reshape ScatterND Shape Sin Size Slice Split"
+                            + " Sqrt Squeeze Sub Tile Transpose Unsqueeze Where")
+                    .split(" "));
 
     private final NodeContext at;
     private long work;
@@ -102,7 +32,7 @@ final class HostMath {
     }
 
     static boolean isSupported(String operator) {
-        return OPERATORS.containsKey(operator) || operator.equals("Split");
+        return OPERATORS.contains(operator);
     }
 
     /**
@@ -114,17 +44,66 @@ final class HostMath {
     static List<HostTensor> fold(NodeContext at) {
         try {
             HostMath math = new HostMath(at);
-            if (at.node().operator().equals("Split")) {
-                return math.split();
-            }
-            Function<HostMath, HostTensor> rule = OPERATORS.get(at.node().operator());
-            if (rule == null) {
-                throw at.error("expected data that depends on the image, found constants only");
-            }
-            return List.of(rule.apply(math));
+            return at.node().operator().equals("Split") ? math.split() : List.of(math.value());
         } catch (IndexOutOfBoundsException | ArithmeticException | NegativeArraySizeException problem) {
             throw at.error("impossible constant: " + problem.getMessage());
         }
+    }
+
+    private HostTensor value() {
+        return switch (at.node().operator()) {
+            case "Abs" -> map(Math::abs);
+            case "Ceil" -> map(Math::ceil);
+            case "Cos" -> map(Math::cos);
+            case "Erf" -> map(HostMath::erf);
+            case "Exp" -> map(Math::exp);
+            case "Floor" -> map(Math::floor);
+            case "Log" -> map(Math::log);
+            case "Neg" -> map(x -> -x);
+            case "Not" -> map(x -> x == 0 ? 1 : 0);
+            case "Reciprocal" -> map(x -> 1 / x);
+            case "Sin" -> map(Math::sin);
+            case "Sqrt" -> map(Math::sqrt);
+            case "Add" -> zip((a, b) -> a + b);
+            case "Sub" -> zip((a, b) -> a - b);
+            case "Mul" -> zip((a, b) -> a * b);
+            case "Div" ->
+                zip(in(0).whole() ? (a, b) -> (double) Math.divideExact((long) a, (long) b) : (a, b) -> a / b);
+            case "Mod" -> zip(in(0).whole() ? (a, b) -> Math.floorMod((long) a, (long) b) : (a, b) -> a % b);
+            case "Pow" -> zip(Math::pow);
+            case "Max" -> zip(Math::max);
+            case "Min" -> zip(Math::min);
+            case "Equal" -> compare((a, b) -> a == b ? 1 : 0);
+            case "Greater" -> compare((a, b) -> a > b ? 1 : 0);
+            case "GreaterOrEqual" -> compare((a, b) -> a >= b ? 1 : 0);
+            case "Less" -> compare((a, b) -> a < b ? 1 : 0);
+            case "LessOrEqual" -> compare((a, b) -> a <= b ? 1 : 0);
+            case "And" -> compare((a, b) -> a != 0 && b != 0 ? 1 : 0);
+            case "Or" -> compare((a, b) -> a != 0 || b != 0 ? 1 : 0);
+            case "ReduceProd" -> reduce((a, b) -> a * b);
+            case "ReduceSum" -> reduce(Double::sum);
+            case "ReduceMax" -> reduce(Math::max);
+            case "ReduceMin" -> reduce(Math::min);
+            case "Identity" -> in(0);
+            case "Constant" ->
+                (HostTensor) at.node().attributes().values().iterator().next();
+            case "Size" -> HostTensor.integer(at.in(0).shape().elements());
+            case "Reshape", "Flatten", "Squeeze", "Unsqueeze" ->
+                new HostTensor(in(0).whole(), ShapeRules.reshaped(at), in(0).values());
+            case "Shape" -> shape();
+            case "Cast" -> cast();
+            case "ConstantOfShape" -> constantOfShape();
+            case "Range" -> range();
+            case "Where" -> where();
+            case "Expand" -> expand();
+            case "Transpose" -> transpose();
+            case "Gather" -> gather();
+            case "Concat" -> concat();
+            case "Slice" -> slice();
+            case "ScatterND" -> scatter();
+            case "Tile" -> tile();
+            default -> throw at.error("expected data that depends on the image, found constants only");
+        };
     }
 
     private HostTensor in(int i) {
@@ -214,14 +193,6 @@ final class HostMath {
         return new HostTensor(true, result.shape(), result.values());
     }
 
-    private HostTensor divide() {
-        return zip(in(0).whole() ? (a, b) -> (double) Math.divideExact((long) a, (long) b) : (a, b) -> a / b);
-    }
-
-    private HostTensor modulo() {
-        return zip(in(0).whole() ? (a, b) -> (double) Math.floorMod((long) a, (long) b) : (a, b) -> a % b);
-    }
-
     private HostTensor shape() {
         long[] sizes = at.in(0).shape().sizes();
         int start = bound(at.node().integer("start", 0), sizes.length);
@@ -272,10 +243,6 @@ final class HostMath {
         Shape wanted = ShapeRules.shape(at.node(), in(1).integers());
         Shape shape = ShapeRules.broadcast(at.node(), in(0).shape(), wanted);
         return fill(in(0).whole(), shape, broadcast(in(0), shape));
-    }
-
-    private HostTensor reshape(Shape shape) {
-        return new HostTensor(in(0).whole(), shape, in(0).values());
     }
 
     private HostTensor transpose() {

@@ -83,8 +83,10 @@ public record OnnxGraph(
                     + ", found " + opset + "; export with opset_version=17");
         }
         requireImages(input);
-        Map<String, OnnxNode> makers = makers(input, nodes, constants, weights);
-        nodes = sorted(makers, input, output, constants, weights);
+        Set<String> given = new HashSet<>(constants.keySet());
+        given.addAll(weights.keySet());
+        given.add(input.name());
+        nodes = sorted(makers(nodes, given), output, given);
         Set<String> used = new HashSet<>();
         nodes.forEach(node -> used.addAll(node.inputs()));
         SequencedMap<String, HostTensor> usedConstants = new LinkedHashMap<>(constants);
@@ -124,20 +126,14 @@ public record OnnxGraph(
     }
 
     /** Returns the node of each tensor. */
-    private static Map<String, OnnxNode> makers(
-            Input input, List<OnnxNode> nodes, Map<String, HostTensor> constants, Map<String, Shape> weights) {
+    private static Map<String, OnnxNode> makers(List<OnnxNode> nodes, Set<String> given) {
         if (nodes.size() > MAX_NODES) {
             throw new IllegalArgumentException("expected at most " + MAX_NODES + " nodes, found " + nodes.size());
         }
         Map<String, OnnxNode> makers = new HashMap<>();
         for (OnnxNode node : nodes) {
             for (String name : node.outputs()) {
-                boolean twice = !name.isEmpty()
-                        && (makers.put(name, node) != null
-                                || constants.containsKey(name)
-                                || weights.containsKey(name)
-                                || name.equals(input.name()));
-                if (twice) {
+                if (!name.isEmpty() && (makers.put(name, node) != null || given.contains(name))) {
                     throw node.error("expected every tensor once, found " + QuotedText.text(name) + " twice");
                 }
             }
@@ -146,12 +142,7 @@ public record OnnxGraph(
     }
 
     /** Sorts the ancestors of the output, depth first without recursion. */
-    private static List<OnnxNode> sorted(
-            Map<String, OnnxNode> makers,
-            Input input,
-            String output,
-            Map<String, HostTensor> constants,
-            Map<String, Shape> weights) {
+    private static List<OnnxNode> sorted(Map<String, OnnxNode> makers, String output, Set<String> given) {
         OnnxNode last = makers.get(output);
         if (last == null) {
             throw new IllegalArgumentException("no node computes the output " + QuotedText.text(output));
@@ -173,11 +164,7 @@ public record OnnxGraph(
             visited.put(node, next + 1);
             String name = node.inputs().get(next);
             OnnxNode maker = makers.get(name);
-            boolean given = name.isEmpty()
-                    || name.equals(input.name())
-                    || constants.containsKey(name)
-                    || weights.containsKey(name);
-            if (maker == null && !given) {
+            if (maker == null && !name.isEmpty() && !given.contains(name)) {
                 throw node.error("the input " + QuotedText.text(name) + " is not defined anywhere in the file");
             }
             if (maker != null && visited.getOrDefault(maker, -1) >= 0) {

@@ -24,7 +24,7 @@ public record OnnxNode(
     }
 
     /** Returns the node with other inputs. */
-    OnnxNode of(List<String> otherInputs) {
+    OnnxNode withInputs(List<String> otherInputs) {
         return new OnnxNode(name, operator, otherInputs, outputs, attributes);
     }
 

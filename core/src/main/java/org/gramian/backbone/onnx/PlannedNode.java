@@ -6,12 +6,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Node of a {@link Segment} for one image size, to be copied to another file: constants that depend on sizes are
  * computed.
+ *
+ * @param at the node with what is known of its inputs
  */
-public final class PlannedNode {
-    private final NodeContext at;
-    private final List<Tensor> inputs;
-    private final List<Tensor> outputs;
-
+public record PlannedNode(NodeContext at, List<Tensor> inputs, List<Tensor> outputs) {
     /**
      * Input or output.
      *
@@ -22,22 +20,8 @@ public final class PlannedNode {
     public record Tensor(
             String name, List<Long> sizes, @Nullable HostTensor constant) {}
 
-    PlannedNode(NodeContext at, List<Tensor> inputs, List<Tensor> outputs) {
-        this.at = at;
-        this.inputs = inputs;
-        this.outputs = outputs;
-    }
-
     public OnnxNode node() {
         return at.node();
-    }
-
-    public List<Tensor> inputs() {
-        return inputs;
-    }
-
-    public List<Tensor> outputs() {
-        return outputs;
     }
 
     /** Returns the dimension that the attribute {@code axis} names, 0 or more. */

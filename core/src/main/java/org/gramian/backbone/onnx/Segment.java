@@ -32,7 +32,7 @@ public final class Segment {
     /**
      * First and last tensor.
      *
-     * @param name short name of the last tensor
+     * @param name short name of the last tensor, see {@link LayerNames}
      * @param input first tensor
      * @param entering its layout
      * @param output last tensor
@@ -41,7 +41,7 @@ public final class Segment {
      * @param grid tensor {@code [n, c, h, w]} of this segment that has the rows and columns of the tokens, or null if
      *     those of the input remain
      */
-    record Ends(
+    public record Ends(
             String name,
             String input,
             Layout entering,
@@ -80,24 +80,13 @@ public final class Segment {
         this.parameters = List.copyOf(parameters);
     }
 
-    /** Returns the short name of the output, see {@link LayerNames}. */
-    public String name() {
-        return ends.name;
+    public Ends ends() {
+        return ends;
     }
 
-    /** Returns the name of the first tensor. */
-    public String input() {
-        return ends.input;
-    }
-
-    /** Returns the name of the last tensor. */
-    public String output() {
-        return ends.output;
-    }
-
-    /** Returns the arrangement of the feature maps in the input. */
-    public Layout entering() {
-        return ends.entering;
+    /** Returns the parameters that no earlier segment has, under the names in the file. */
+    public List<ParameterSpec> parameters() {
+        return parameters;
     }
 
     /**
@@ -118,21 +107,6 @@ public final class Segment {
         }
         Plan one = plan(unfused.reversed(), state.with(0, 1));
         return one.nodes(plan(unfused.reversed(), state.with(0, Segments.IMAGES)));
-    }
-
-    /** Returns the arrangement of the feature maps in the output. */
-    public Layout layout() {
-        return ends.leaving;
-    }
-
-    /** Returns the number of channels of the output. */
-    public long channels() {
-        return ends.channels;
-    }
-
-    /** Returns the parameters that no earlier segment has, under the names in the file. */
-    public List<ParameterSpec> parameters() {
-        return parameters;
     }
 
     /** Returns the operator that computes the output. */

@@ -176,7 +176,7 @@ class OnnxFileTest {
         OnnxNode other = nodes.get(random.nextInt(nodes.size()));
         switch (random.nextInt(7)) {
             case 0 -> nodes.remove(index);
-            case 1 -> nodes.set(index, node.of(other.inputs()));
+            case 1 -> nodes.set(index, node.withInputs(other.inputs()));
             case 2 -> nodes.set(index, changed(node, other.operator(), node.attributes()));
             case 3 -> nodes.set(index, changed(node, node.operator(), other.attributes()));
             case 4 -> {
@@ -348,7 +348,7 @@ class OnnxFileTest {
             assertThat(read.nodes()).extracting(OnnxNode::operator).contains("Resize");
             assertThat(OnnxGraph.of(read.definition())).isEqualTo(read);
             Segment last = Segments.of(read).getLast();
-            assertThat(last.channels()).isEqualTo(3);
+            assertThat(last.ends().channels()).isEqualTo(3);
             Shape wide = Segments.of(read).get(2).output(Shape.of(3, 18, 18));
             assertThat(wide).isEqualTo(Shape.of(3, 36, 36));
         }

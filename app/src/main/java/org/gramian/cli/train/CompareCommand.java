@@ -1,6 +1,7 @@
 package org.gramian.cli.train;
 
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -32,6 +33,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -43,11 +45,13 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         header = "Compare models by McNemar's test, or train a table of methods.",
         description = {
-            "Compares results on the same test images: files of 'gramian evaluate --json', or run folders. McNemar's test",
+            "Compares results on the same test images: files of 'gramian evaluate --json', or run folders. McNemar's"
+                    + " test",
             "compares the first with each of the others. Results on different images, labels or folds are rejected.",
             "",
             "With --methods or --preset, trains every method on the same splits and crops of each dataset and prints a",
-            "table: accuracy (mean and standard deviation over folds), a paired test against a baseline, sizes and times.",
+            "table: accuracy (mean and standard deviation over folds), a paired test against a baseline, sizes and"
+                    + " times.",
             "The folder gets one run per row and table.md, .csv and .json. The same command resumes it."
         })
 public final class CompareCommand implements Callable<Integer> {
@@ -112,8 +116,11 @@ public final class CompareCommand implements Callable<Integer> {
     }
 
     private int compareResults() throws IOException {
-        List<String> typed = new ArrayList<>(table.typed());
-        typed.addAll(training.typed());
+        List<String> typed = spec.commandLine().getParseResult().matchedOptions().stream()
+                .filter(CompareCommand::isForTraining)
+                .map(option -> option.names()[0])
+                .distinct()
+                .toList();
         if (!typed.isEmpty()) {
             throw new IllegalArgumentException("expected --methods or --preset with " + String.join(", ", typed)
                     + ", which apply to training only");
@@ -125,6 +132,13 @@ public final class CompareCommand implements Callable<Integer> {
                             + CommandHint.of("compare", "DIR", "--methods", "average,bcnn"));
         }
         return compare(places);
+    }
+
+    /** Returns whether an option applies to training only; those of configuration keys have no field. */
+    private static boolean isForTraining(OptionSpec option) {
+        return !(option.userObject() instanceof Field field)
+                || List.of(TableOptions.class, ContextOptions.class, TrainOptions.class)
+                        .contains(field.getDeclaringClass());
     }
 
     private int compare(List<Path> results) throws IOException {

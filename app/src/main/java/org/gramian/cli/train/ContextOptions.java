@@ -1,8 +1,6 @@
 package org.gramian.cli.train;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.gramian.cli.common.Durations;
@@ -34,21 +32,6 @@ final class ContextOptions {
 
     @Option(names = "--deterministic", description = "bit-identical results on a GPU; slower")
     private boolean deterministic;
-
-    /** Returns the names of the given options. */
-    List<String> given() {
-        List<String> names = new ArrayList<>();
-        if (keepEvery != null) {
-            names.add("--keep-every");
-        }
-        if (threads != null) {
-            names.add("--decode-threads");
-        }
-        if (deterministic) {
-            names.add("--deterministic");
-        }
-        return names;
-    }
 
     /** Returns the time between checkpoints. */
     Duration keepEvery() {

@@ -3,10 +3,8 @@ package org.gramian.cli.train;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -76,25 +74,6 @@ final class TableOptions {
     /** Returns whether a table is to be trained. */
     boolean wanted() {
         return !methods.isEmpty() || preset != null;
-    }
-
-    /** Returns the given options that apply to a table only. */
-    List<String> typed() {
-        Map<String, Boolean> typed = new LinkedHashMap<>();
-        typed.put("--set-for", !settings.isEmpty());
-        typed.put("--only", !only.isEmpty());
-        typed.put("--baseline", baseline != null);
-        typed.put("--out", out != null);
-        typed.put("--format", format != null);
-        typed.put("--dry-run", dry);
-        List<String> names = new ArrayList<>();
-        typed.forEach((name, isTyped) -> {
-            if (isTyped) {
-                names.add(name);
-            }
-        });
-        names.addAll(training.given());
-        return names;
     }
 
     Optional<TablePreset> preset() {

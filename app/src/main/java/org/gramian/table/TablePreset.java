@@ -1,7 +1,7 @@
 package org.gramian.table;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.EnumWords;
 import org.gramian.pooling.Method;
@@ -9,50 +9,34 @@ import org.gramian.pooling.Methods;
 
 /** Named tables: the two of the paper, and the second-order family. */
 public enum TablePreset {
-    TABLE1(
-            "the paper's Table 1: other methods and the full method",
-            List.of("fv-cnn", "fv-fc-cnn", "bcnn", "deep-ten", "tail", "paper")),
+    TABLE1("the paper's Table 1: other methods and the full method", "fv-cnn,fv-fc-cnn,bcnn,deep-ten,tail,paper"),
     TABLE2(
             "the paper's Table 2: ablation of the full method",
-            List.of(
-                    "tail",
-                    "paper-bcnn",
-                    "paper-tail",
-                    "paper-kernel-no-conv",
-                    "paper-kernel-128",
-                    "paper-kernel",
-                    "paper")),
+            "tail,paper-bcnn,paper-tail,paper-kernel-no-conv,paper-kernel-128,paper-kernel,paper"),
     FAMILY("average pooling, every second-order method of one layer, and the default", family());
 
     /** Left out: it needs two layers, e.g. {@code conv5_2+conv5_3}, and all rows of a table share one by default. */
     private static final String TWO_LAYERS = "cross-layer";
 
     private final String meaning;
+    private final String methods;
 
-    @SuppressWarnings("ImmutableEnumChecker") // made by List.copyOf
-    private final List<String> methods;
-
-    TablePreset(String meaning, List<String> methods) {
+    TablePreset(String meaning, String methods) {
         this.meaning = meaning;
-        this.methods = List.copyOf(methods);
+        this.methods = methods;
     }
 
-    private static List<String> family() {
-        List<String> names = new ArrayList<>(List.of("average"));
-        Methods.all().stream()
+    private static String family() {
+        return Methods.all().stream()
                 .filter(method -> method.family() == Method.Family.SECOND_ORDER)
                 .map(Method::name)
                 .filter(name -> !name.equals(TWO_LAYERS))
-                .forEach(names::add);
-        names.add("default");
-        return names;
+                .collect(Collectors.joining(",", "average,", ",default"));
     }
 
     /** Returns its rows, in the order of the paper. */
     public List<TableRow> rows() {
-        return methods.stream()
-                .map(name -> TableRow.of(Methods.find(name).orElseThrow()))
-                .toList();
+        return TableRow.parse(methods);
     }
 
     /** Returns its description in one line. */

@@ -159,8 +159,7 @@ final class OutputOptions {
                         .toArray(Column[]::new));
         // fails on an invalid plan before anything is removed
         observed.queryExecution().executedPlan();
-        try (JobProgress _ = JobProgress.of(session, log);
-                JobCancellation _ = JobCancellation.of(session, () -> {});
+        try (RunningJobs _ = RunningJobs.of(session, log, () -> {});
                 OutputFolder folder = begin(session)) {
             boolean done = false; // Spark often throws checked exceptions undeclared
             try {

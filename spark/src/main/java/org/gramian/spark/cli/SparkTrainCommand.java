@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.apache.commons.io.FileUtils;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
@@ -153,8 +154,7 @@ final class SparkTrainCommand extends SparkCommand {
         Column validation = options.validation(images).as(VALIDATION);
         Cancellation cancellation = Cancellation.onRequest();
         Path local = Files.createTempDirectory("gramian-run-");
-        try (JobProgress _ = JobProgress.of(session, this::log);
-                JobCancellation _ = JobCancellation.of(session, cancellation::cancel);
+        try (RunningJobs _ = RunningJobs.of(session, this::log, cancellation::cancel);
                 OutputFolder folder = output.begin(session)) {
             TrainingContext context = TrainingContext.of(Device.CPU)
                     .withListener(this::show)
@@ -173,12 +173,7 @@ final class SparkTrainCommand extends SparkCommand {
             folder.keep();
             return report(trained);
         } finally {
-            try (Stream<Path> files = Files.list(local)) {
-                for (Path file : files.toList()) {
-                    Files.delete(file);
-                }
-            }
-            Files.delete(local);
+            FileUtils.deleteDirectory(local.toFile());
         }
     }
 

@@ -17,91 +17,68 @@ import org.gramian.tensor.Device;
  * The models of this Java virtual machine. Each is loaded once and shared by all tasks. An unused model stays loaded for later
  * tasks until another one is loaded: an executor holds the models that its tasks use, and at most one more.
  */
-public final class ExecutorModels {
+final class ExecutorModels {
     private static final Map<Key, Loaded> LOADED = new HashMap<>();
 
     private ExecutorModels() {}
 
     private record Key(String fingerprint, Device device) {}
 
-    private static final class Loaded {
-        final Model model;
-        final Classifier classifier;
-        int users;
+    /** A loaded model, which several tasks use: it must neither be changed nor closed. */
+    static final class Loaded {
+        private final Model model;
+        private final Classifier classifier;
+        private int users;
 
-        Loaded(ModelFile.Stored stored) {
+        private Loaded(ModelFile.Stored stored) {
             this.model = stored.model();
             this.classifier = Classifier.of(stored.model(), stored.card());
         }
-    }
 
-    /** A model in use, to be closed when the task ends. Closing it again has no effect. */
-    public static final class Lease implements AutoCloseable {
-        private final Loaded loaded;
-        private boolean closed;
-
-        private Lease(Loaded loaded) {
-            this.loaded = loaded;
+        Model model() {
+            return model;
         }
 
-        /** Returns the classifier, which other tasks use too: it must not be closed. */
         Classifier classifier() {
-            return loaded.classifier;
+            return classifier;
         }
 
-        /** Returns the model, which other tasks use too: it must not be changed. */
-        public Model model() {
-            return loaded.model;
-        }
-
-        public ModelCard card() {
-            return loaded.classifier.card();
+        ModelCard card() {
+            return classifier.card();
         }
 
         /** Returns the length of a descriptor. */
         long descriptorSize() {
-            return model().head().pooling().descriptorSize(model().backbone().channels());
+            return model.head().pooling().descriptorSize(model.backbone().channels());
         }
 
-        @Override
-        public void close() {
-            release(this);
+        /** Ends the use by a task, called once for each {@link #acquire}. */
+        void release() {
+            synchronized (ExecutorModels.class) {
+                users--;
+            }
         }
     }
 
     /** Returns a model on a device, loading it for the first task. */
-    public static synchronized Lease acquire(SharedModel model, Device device) {
+    static synchronized Loaded acquire(SharedModel model, Device device) {
         Key key = new Key(model.fingerprint(), device);
-        Loaded loaded = LOADED.get(key);
-        if (loaded == null) {
-            freeUnused();
-            loaded = new Loaded(load(model, device));
-            LOADED.put(key, loaded);
+        if (!LOADED.containsKey(key)) {
+            LOADED.values().removeIf(other -> {
+                if (other.users == 0) {
+                    other.classifier.close();
+                }
+                return other.users == 0;
+            });
         }
+        Loaded loaded = LOADED.computeIfAbsent(key, _ -> new Loaded(load(model, device)));
         loaded.users++;
-        return new Lease(loaded);
-    }
-
-    private static synchronized void release(Lease lease) {
-        if (!lease.closed) {
-            lease.closed = true;
-            lease.loaded.users--;
-        }
+        return loaded;
     }
 
     /** Returns the number of loaded models. */
     static synchronized int count() {
         return LOADED.size();
-    }
-
-    /** Frees the models that no task uses. */
-    public static synchronized void freeUnused() {
-        LOADED.values().removeIf(loaded -> {
-            if (loaded.users == 0) {
-                loaded.classifier.close();
-            }
-            return loaded.users == 0;
-        });
     }
 
     private static ModelFile.Stored load(SharedModel model, Device device) {

@@ -69,22 +69,22 @@ public record FeatureTask(
         }
         TaskContext task = TaskContext.get();
         TaskResources resources = TaskResources.of(task, device);
-        ExecutorModels.Lease lease = ExecutorModels.acquire(model, resources.device());
+        ExecutorModels.Loaded loaded = ExecutorModels.acquire(model, resources.device());
         FrozenBackbone network = new FrozenBackbone(
-                lease.model().backbone(),
-                lease.model().backboneParameters(),
-                lease.card().preprocessing(),
+                loaded.model().backbone(),
+                loaded.model().backboneParameters(),
+                loaded.card().preprocessing(),
                 model.fingerprint(),
                 resources.device());
         task.addTaskCompletionListener((TaskCompletionListener) _ -> {
             network.folded().close();
-            lease.close();
+            loaded.release();
         });
         CropPlan parsed = CropPlan.parse(plan);
         Crops crops = seed == null ? parsed.testing() : parsed.training(seed);
         FeatureExtractor extractor = new FeatureExtractor(network, FeatureExtractor.DEFAULT_BATCH, type);
-        long bytes = descriptors ? lease.descriptorSize() * Float.BYTES : extractor.bytes(crops);
-        Work work = new Work(extractor, lease.model(), crops, bytes, resources);
+        long bytes = descriptors ? loaded.descriptorSize() * Float.BYTES : extractor.bytes(crops);
+        Work work = new Work(extractor, loaded.model(), crops, bytes, resources);
         return new Chunks<>(rows, row -> ImageColumn.bytes(row) + crops.count() * bytes, chunk -> compute(chunk, work));
     }
 

@@ -39,12 +39,12 @@ public record PartitionScoring(SharedModel model, ImageColumn input, List<Output
         }
         TaskContext task = TaskContext.get();
         TaskResources resources = TaskResources.of(task, device);
-        ExecutorModels.Lease lease = ExecutorModels.acquire(model, resources.device());
-        task.addTaskCompletionListener((TaskCompletionListener) _ -> lease.close());
+        ExecutorModels.Loaded loaded = ExecutorModels.acquire(model, resources.device());
+        task.addTaskCompletionListener((TaskCompletionListener) _ -> loaded.release());
         boolean last = TaskResources.isLastAttempt(task);
-        long added = outputs.contains(Output.DESCRIPTOR) ? Double.BYTES * lease.descriptorSize() : 0;
+        long added = outputs.contains(Output.DESCRIPTOR) ? Double.BYTES * loaded.descriptorSize() : 0;
         return new Chunks<>(
-                rows, row -> ImageColumn.bytes(row) + added, chunk -> appended(chunk, lease, resources, last));
+                rows, row -> ImageColumn.bytes(row) + added, chunk -> appended(chunk, loaded, resources, last));
     }
 
     private Set<Engine.Rows> wanted() {
@@ -58,15 +58,15 @@ public record PartitionScoring(SharedModel model, ImageColumn input, List<Output
         return wanted;
     }
 
-    private List<Row> appended(List<Row> chunk, ExecutorModels.Lease lease, TaskResources resources, boolean last) {
+    private List<Row> appended(List<Row> chunk, ExecutorModels.Loaded loaded, TaskResources resources, boolean last) {
         resources.apply();
         List<ImageSource> images = chunk.stream()
                 .map(row -> ImageSource.of("row", () -> input.read(row, last)))
                 .toList();
         List<Row> rows = new ArrayList<>();
-        lease.classifier()
+        loaded.classifier()
                 .withThreads(resources.cores())
-                .run(images, wanted(), (i, result) -> rows.add(appended(chunk.get(i), result, lease.card())));
+                .run(images, wanted(), (i, result) -> rows.add(appended(chunk.get(i), result, loaded.card())));
         return rows;
     }
 

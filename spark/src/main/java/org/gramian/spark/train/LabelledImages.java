@@ -142,12 +142,9 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
                 "whole numbers from 0 to " + (MAX_CLASSES - 1) + " as labels in the column '" + field.name() + "'",
                 others + " others");
         int highest = (int) Arrays.stream(numbers).max().orElse(0);
-        boolean names = Attribute.fromStructField(field) instanceof NominalAttribute nominal
-                && nominal.values().isDefined();
-        List<String> classes = names
-                ? Arrays.asList(((NominalAttribute) Attribute.fromStructField(field))
-                        .values()
-                        .get())
+        List<String> classes = Attribute.fromStructField(field) instanceof NominalAttribute nominal
+                        && nominal.values().isDefined()
+                ? Arrays.asList(nominal.values().get())
                 : IntStream.rangeClosed(0, highest).mapToObj(Integer::toString).toList();
         require(
                 highest < classes.size(),

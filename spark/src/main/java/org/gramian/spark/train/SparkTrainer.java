@@ -151,7 +151,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                 ? all.split(config.options().validation(), config.recipe().seed())
                 : all;
         try (FrozenBackbone network = InitialModel.network(config.network(), weights, context.device(), this::warn)) {
-            return new Run(images, images.counts(), settings, config, network).train(file);
+            return new Run(this, images, images.counts(), settings, config, network).train(file);
         }
     }
 
@@ -202,16 +202,16 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
     }
 
     /** @throws IllegalArgumentException if features exceed the limit of the driver */
-    static void requireRoom(long crops, long bytes, long limit) {
-        if (crops * bytes > limit) {
+    static void requireRoom(long images, long bytes, long limit) {
+        if (bytes > limit) {
             throw new IllegalArgumentException(String.format(
                     Locale.ROOT,
-                    "%,d crops have %.1f GiB of features, more than the %.1f GiB that the driver can collect (%d %% of"
+                    "%,d images have %.1f GiB of features, more than the %.1f GiB that the driver can collect (%d %% of"
                             + " its heap); use the classifier lda or mean, whose statistics executors sum, fewer or"
                             + " smaller crops, a layer or pooling with smaller features, or more memory with"
                             + " --driver-memory",
-                    crops,
-                    crops * bytes / 0x1p30,
+                    images,
+                    bytes / 0x1p30,
                     limit / 0x1p30,
                     HEAP_PERCENT));
         }
@@ -228,34 +228,37 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
             List<Sample> samples, Map<String, List<MemorySegment>> crops, Map<String, String> errors) {}
 
     /** Training on one table. */
-    private final class Run {
-        private final LabelledImages images;
-        private final LabelledImages.Counts counts;
-        private final Settings settings;
-        private final RunConfig config;
-        private final FrozenBackbone network;
-        private final long seed;
-        private final Crops trainingCrops;
-        private final Crops testCrops;
-        private final FeatureExtraction extraction;
+    private record Run(
+            SparkTrainer trainer,
+            LabelledImages images,
+            LabelledImages.Counts counts,
+            Settings settings,
+            RunConfig config,
+            FrozenBackbone network) {
+        private TrainingContext context() {
+            return trainer.context;
+        }
 
-        Run(
-                LabelledImages images,
-                LabelledImages.Counts counts,
-                Settings settings,
-                RunConfig config,
-                FrozenBackbone network) {
-            this.images = images;
-            this.counts = counts;
-            this.settings = settings;
-            this.config = config;
-            this.network = network;
-            this.seed = config.recipe().seed();
-            this.trainingCrops = config.options().crops().training(seed);
-            this.testCrops = config.options().testPlan().testing();
+        private long seed() {
+            return config.recipe().seed();
+        }
+
+        private Crops crops(boolean training) {
+            return training
+                    ? config.options().crops().training(seed())
+                    : config.options().testPlan().testing();
+        }
+
+        private FeatureExtraction extraction() {
             FeatureExtractor extractor = new FeatureExtractor(
                     network, FeatureExtractor.DEFAULT_BATCH, config.options().featureType());
-            this.extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty());
+            return new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty());
+        }
+
+        /** Returns the bytes of the features of all crops of an image. */
+        private long bytes(boolean training) {
+            return extraction().extractor().bytes(crops(training))
+                    * crops(training).count();
         }
 
         Outcome train(Path file) throws IOException {
@@ -280,28 +283,27 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
 
         /** Trains or solves the head on the driver. */
         private Outcome collect(Path file) throws IOException {
-            FeatureExtractor extractor = extraction.extractor();
             requireRoom(
-                    trainingImages() * trainingCrops.count() + counts.validation() * testCrops.count(),
-                    Math.max(extractor.bytes(trainingCrops), extractor.bytes(testCrops)),
+                    trainingImages() + counts.validation(),
+                    trainingImages() * bytes(true) + counts.validation() * bytes(false),
                     Runtime.getRuntime().maxMemory() / 100 * HEAP_PERCENT);
             ModelContent backbone = backbone();
-            Collected training = collect(features(images.part(false), backbone, true, false), trainingCrops);
+            Collected training = collect(features(images.part(false), backbone, true, false), crops(true));
             Collected validation = counts.validation() == 0
                     ? new Collected(List.of(), Map.of(), Map.of())
-                    : collect(features(images.part(true), backbone, false, false), testCrops);
+                    : collect(features(images.part(true), backbone, false, false), crops(false));
             requireEveryClass(training);
             TrainingData data = new TrainingData(
                     new TrainingData.Parts(training.samples, validation.samples, List.of()),
-                    trainingCrops,
-                    testCrops,
-                    extraction,
+                    crops(true),
+                    crops(false),
+                    extraction(),
                     Map.of(),
                     Optional.of((samples, crops) -> table(samples, crops, training, validation)));
             Pooling pooling =
                     config.network().auto() ? selected(data) : config.network().pooling();
-            try (Model model = InitialModel.model(head(pooling), seed, network)) {
-                new TwoStageTraining(model, config.recipe(), data, context)
+            try (Model model = InitialModel.model(head(pooling), seed(), network)) {
+                new TwoStageTraining(model, config.recipe(), data, context())
                         .run((outcome, scores) -> write(
                                 file,
                                 model,
@@ -320,12 +322,13 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
         private Pooling selected(TrainingData data) throws IOException {
             PoolingSelection.Result result = new PoolingSelection(
                             data,
-                            context,
+                            context(),
                             images.classes().size(),
                             config.recipe().solver(),
-                            seed)
+                            seed())
                     .run();
-            context.listener()
+            context()
+                    .listener()
                     .accept(new TrainEvent.PoolingChosen(
                             result.best().compared(),
                             result.images(),
@@ -336,14 +339,14 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
         private FeatureTable table(List<Sample> samples, Crops wanted, Collected training, Collected validation) {
             boolean test = samples.isEmpty()
                     || validation.crops.containsKey(samples.getFirst().name());
-            Crops stored = test ? testCrops : trainingCrops;
+            Crops stored = test ? crops(false) : crops(true);
             Crops crops = wanted.count() == stored.count() ? stored : stored.first();
             Map<String, List<MemorySegment>> all = test ? validation.crops : training.crops;
             List<MemorySegment> rows = samples.stream()
                     .flatMap(sample -> Objects.requireNonNull(all.get(sample.name())).stream()
                             .limit(crops.count()))
                     .toList();
-            return FeatureTable.of(extraction, samples, crops, rows);
+            return FeatureTable.of(extraction(), samples, crops, rows);
         }
 
         /** Returns the rows of a {@link FeatureTask}. */
@@ -355,15 +358,13 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                     model.share(spark.sparkContext()),
                     ImageColumn.of(LabelledImages.IMAGE, spark),
                     plan.text(),
-                    training ? seed : null,
+                    training ? seed() : null,
                     config.options().featureType(),
                     descriptors,
-                    device);
+                    trainer.device);
             long count = training ? trainingImages() : counts.validation();
-            long bytes = extraction.extractor().bytes(training ? trainingCrops : testCrops)
-                    * (training ? trainingCrops : testCrops).count();
             long cores = Math.min(spark.sparkContext().defaultParallelism(), count);
-            int tasks = Math.toIntExact(Math.max(cores, Math.ceilDiv(count * bytes, PARTITION_BYTES)));
+            int tasks = Math.toIntExact(Math.max(cores, Math.ceilDiv(count * bytes(training), PARTITION_BYTES)));
             return rows.repartition(tasks).javaRDD().mapPartitions(task);
         }
 
@@ -374,7 +375,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                 long all = features.count();
                 Map<String, Row> byName = new TreeMap<>();
                 for (var rows = features.toLocalIterator(); rows.hasNext(); ) {
-                    context.measuring(new TrainEvent.Task("collecting features", byName.size(), all));
+                    context().measuring(new TrainEvent.Task("collecting features", byName.size(), all));
                     Row row = rows.next();
                     if (byName.put(row.getString(0), row) != null) {
                         throw new IllegalArgumentException("expected unique names of images, found "
@@ -384,13 +385,13 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                 List<Sample> samples = new ArrayList<>();
                 Map<String, List<MemorySegment>> found = new LinkedHashMap<>();
                 Map<String, String> errors = new LinkedHashMap<>();
+                long bytes = extraction().extractor().bytes(crops);
                 byName.forEach((name, row) -> {
                     if (row.isNullAt(2)) {
                         errors.put(name, row.getString(3));
                     } else {
                         samples.add(new Sample(name, row.getInt(1), Path.of("")));
                         MemorySegment values = MemorySegment.ofArray((byte[]) row.get(2));
-                        long bytes = extraction.extractor().bytes(crops);
                         found.put(
                                 name,
                                 IntStream.range(0, crops.count())
@@ -407,7 +408,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
 
         private void warnUnreadable(Map<String, String> errors) {
             if (!errors.isEmpty()) {
-                warn(errors.size() + " images cannot be read and are skipped, for example "
+                trainer.warn(errors.size() + " images cannot be read and are skipped, for example "
                         + errors.entrySet().stream()
                                 .limit(SHOWN_ERRORS)
                                 .map(error -> QuotedText.text(error.getKey()) + " (" + error.getValue() + ")")
@@ -429,7 +430,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
 
         /** Solves the classifier from statistics that executors sum. */
         private Outcome sum(Head head, int size, LinearSolver solver, Path file) throws IOException {
-            try (Model model = InitialModel.model(head, seed, network)) {
+            try (Model model = InitialModel.model(head, seed(), network)) {
                 fitPooling(model);
                 ModelContent content = content(model, config.options().testPlan());
                 JavaRDD<Row> training = features(images.part(false), content, true, true);
@@ -454,7 +455,8 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                 write(file, model, score(model, validation, size), Optional.of(solved));
                 long unreadable = trainingImages() - summed.images();
                 if (unreadable > 0) {
-                    warn(unreadable + " images cannot be read and are skipped; 'gramian spark audit' lists them");
+                    trainer.warn(
+                            unreadable + " images cannot be read and are skipped; 'gramian spark audit' lists them");
                 }
                 return new Outcome(settings, summed.images(), counts.validation(), unreadable);
             }
@@ -467,20 +469,20 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                 return;
             }
             Dataset<Row> some = images.part(false)
-                    .orderBy(xxhash64(lit(seed), col("name")), col("name"))
+                    .orderBy(xxhash64(lit(seed()), col("name")), col("name"))
                     .limit(Fitting.images(pooling));
-            Collected sample = collect(features(some, backbone(), true, false), trainingCrops);
+            Collected sample = collect(features(some, backbone(), true, false), crops(true));
             try (Scope _ = Scope.open();
                     FeatureTable table = table(
                             sample.samples,
-                            trainingCrops.first(),
+                            crops(true).first(),
                             sample,
                             new Collected(List.of(), Map.of(), Map.of()))) {
                 Fitting.fit(
                         pooling,
                         table.rows(IntStream.range(0, table.count()).toArray()),
                         model.headParameters().under(Head.POOLING),
-                        new SplittableRandom(seed));
+                        new SplittableRandom(seed()));
             }
         }
 
@@ -492,7 +494,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                         .assign(Map.of(
                                 Head.CLASSIFIER + ".weight", found.weight(), Head.CLASSIFIER + ".bias", found.bias()));
                 TrainEvent.Solved solved = new TrainEvent.Solved(solver.text(), found.found());
-                context.listener().accept(solved);
+                context().listener().accept(solved);
                 return solver.text();
             }
         }
@@ -530,7 +532,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
         private void write(Path file, Model model, List<ImagePrediction> validation, Optional<String> classifier)
                 throws IOException {
             SequencedMap<String, String> origin = new LinkedHashMap<>();
-            origin.put("seed", Long.toString(seed));
+            origin.put("seed", Long.toString(seed()));
             origin.put("images", trainingImages() + " training, " + counts.validation() + " validation");
             origin.putAll(InitialModel.origin(settings, network));
             origin.keySet().removeAll(List.of("config.data.layout", "config.data.protocol")); // placeholders

@@ -89,8 +89,7 @@ class OptionNamesTest {
 
     /** The launcher takes away {@code -Xmxnone}, and reads words that end with a zero. */
     @Test
-    void sparksLauncherTurnsOptionsOfTheDriverIntoThoseOfJavaInTheFormThatTheScriptReads()
-            throws IOException, InterruptedException {
+    void launcherMakesJavaOptionsOfDriverOptions() throws IOException, InterruptedException {
         SparkHome spark = SparkHome.below(Path.of("target", "cluster"));
         List<String> program = List.of("--class", "my.Program", "my.jar", "predict", "", "--out", "o");
 

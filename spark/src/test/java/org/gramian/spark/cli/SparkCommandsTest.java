@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class SparkCommandsTest {
-    private static final int IMAGES = 16;
+    private static final int IMAGES = 12;
     /** One of each kind. */
     private static final int BROKEN = 4;
 
@@ -98,8 +98,8 @@ class SparkCommandsTest {
         assertThat(ended.code()).as(ended.errors()).isEqualTo(SparkMain.DATA);
         assertPredictions(table(out), OneMachine.predict(model, images));
         assertThat(ended.output())
-                .startsWith(out + ": 16 ")
-                .containsPattern("\\b4 of ")
+                .startsWith(out + ": 12 ")
+                .containsPattern("\\b3 of ")
                 .contains("1 EMPTY")
                 .contains("1 UNKNOWN_FORMAT");
         assertThat(ended.errors()).containsPattern("\\b1 file\\b");
@@ -209,16 +209,11 @@ class SparkCommandsTest {
                 labelled,
                 "--out",
                 run,
-                "--backbone",
-                "filters",
-                "--pooling",
-                "average",
-                "--crops",
-                "resize:32",
-                "--classifier",
-                "mean",
-                "--validation",
-                0);
+                "--backbone=filters",
+                "--pooling=average",
+                "--crops=resize:32",
+                "--classifier=mean",
+                "--validation=0");
 
         assertThat(trained.code()).as(trained.errors()).isEqualTo(SparkMain.DATA);
         assertThat(trained.output()).containsPattern("\\b10\\b").containsPattern("\\b2\\b");
@@ -320,23 +315,15 @@ class SparkCommandsTest {
         List<Object> words = List.of(
                 "train",
                 table,
-                "--column",
-                "file",
-                "--label-column",
-                "kind",
-                "--name-column",
-                "id",
-                "--out",
-                run,
+                "--column=file",
+                "--label-column=kind",
+                "--name-column=id",
+                "--out=" + run,
                 "--overwrite",
-                "--backbone",
-                "filters",
-                "--pooling",
-                "average",
-                "--crops",
-                "resize:32",
-                "--epochs",
-                1);
+                "--backbone=filters",
+                "--pooling=average",
+                "--crops=resize:32",
+                "--epochs=1");
 
         Ended trained = run(with(words, "--validation-column", "validation"));
 

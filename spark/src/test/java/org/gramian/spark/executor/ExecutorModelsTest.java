@@ -22,18 +22,17 @@ class ExecutorModelsTest {
         SparkContext context = LocalSpark.session().sparkContext();
         SharedModel first = shared(context, 1);
         SharedModel second = shared(context, 2);
-        ExecutorModels.Lease one = ExecutorModels.acquire(first, Device.CPU);
-        ExecutorModels.Lease two = ExecutorModels.acquire(first, Device.CPU);
+        ExecutorModels.Loaded one = ExecutorModels.acquire(first, Device.CPU);
+        ExecutorModels.Loaded two = ExecutorModels.acquire(first, Device.CPU);
         int loaded = ExecutorModels.count();
-        one.close();
-        one.close(); // closing again is no second release
-        ExecutorModels.Lease other = ExecutorModels.acquire(second, Device.CPU);
+        one.release();
+        ExecutorModels.Loaded other = ExecutorModels.acquire(second, Device.CPU);
 
         assertThat(loaded).isEqualTo(1);
         assertThat(ExecutorModels.count()).as("the first is in use").isEqualTo(2);
-        two.close();
-        other.close();
-        ExecutorModels.acquire(shared(context, 3), Device.CPU).close();
+        two.release();
+        other.release();
+        ExecutorModels.acquire(shared(context, 3), Device.CPU).release();
         assertThat(ExecutorModels.count()).as("neither is in use").isEqualTo(1);
         assertThat(one.card().classes()).isEqualTo(SmallModel.CLASSES);
     }

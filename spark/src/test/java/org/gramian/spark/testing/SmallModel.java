@@ -55,7 +55,7 @@ public final class SmallModel {
                     new ModelCard(
                             CLASSES,
                             backbone.preprocessing(),
-                            CropPlan.parse("paper:48"),
+                            CropPlan.parse("center:48"),
                             TEMPERATURE,
                             new LinkedHashMap<>(),
                             new LinkedHashMap<>()));

@@ -64,20 +64,19 @@ public record SparkHome(Path folder) {
     }
 
     /** Returns a modifiable command that runs a class of Spark. */
-    List<String> java(String main) {
+    private List<String> java(String main) {
         return new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "@" + required("gramian.spark.jvm"),
                 "-Xmx512m",
                 "-XX:TieredStopAtLevel=1",
-                "-Dspark.master.rest.enabled=false", // its port is fixed
                 "-cp",
                 folder.resolve("jars") + File.separator + "*",
                 main));
     }
 
     /** Returns a process of this Spark on the loopback interface. */
-    ProcessBuilder process(List<String> command) {
+    private ProcessBuilder process(List<String> command) {
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment()
                 .putAll(Map.of(

@@ -167,9 +167,9 @@ class SparkTrainerTest {
     @Test
     void featuresBeyondTheHeapAreRefusedWithAdvice() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> SparkTrainer.requireRoom(100_000, 650_000, 1L << 30))
-                .withMessageContainingAll("100,000", "60.5 GiB", "1.0 GiB", "lda", "--driver-memory");
-        SparkTrainer.requireRoom(1_000, 650_000, 1L << 30);
+                .isThrownBy(() -> SparkTrainer.requireRoom(100_000, 65L << 30, 1L << 30))
+                .withMessageContainingAll("100,000", "65.0 GiB", "1.0 GiB", "lda", "--driver-memory");
+        SparkTrainer.requireRoom(1_000, 1L << 30, 1L << 30);
     }
 
     @Test

@@ -14,15 +14,15 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.java.function.FilterFunction;
-import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.spark.testing.Await;
+import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
-import org.gramian.spark.testing.StandaloneCluster;
+import org.gramian.spark.testing.SparkHome;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -30,34 +30,36 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A standalone cluster of two workers: five processes, which take longer to start than to do their work. */
+/** Two executors in processes of their own, which take longer to start than to do their work. */
 @EnabledIfSystemProperty(named = "gramian.full", matches = "true")
-class StandaloneClusterTest {
+class LocalClusterTest {
     private static final int PARTITIONS = 20;
 
-    private static StandaloneCluster cluster;
     private static SparkSession spark;
 
     @TempDir
     private Path folder;
 
     @BeforeAll
-    static void begin() throws IOException, InterruptedException {
-        cluster = StandaloneCluster.start();
-        spark = SparkSession.builder()
-                .config(cluster.conf("cluster").set("spark.serializer", KryoSerializer.class.getName()))
+    static void begin() throws IOException {
+        SparkHome.below(Path.of("target", "cluster"));
+        LocalSpark.stop(); // a JVM has one Spark context at a time
+        spark = LocalSpark.builder("local-cluster[2,1,768]")
+                .config("spark.executor.memory", "768m")
+                .config("spark.executor.extraClassPath", SparkHome.ownClassPath())
+                .config("spark.executorEnv.OMP_WAIT_POLICY", "passive")
+                .config("spark.scheduler.minRegisteredResourcesRatio", "1.0")
                 .getOrCreate();
     }
 
     @AfterAll
     static void end() {
         spark.stop();
-        cluster.close();
     }
 
     @Test
     @Timeout(600)
-    void predictionsAndTrainingSurviveAKilledWorker() throws Exception {
+    void predictionsAndTrainingSurviveAKilledExecutor() throws Exception {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
         List<Path> images = SmallModel.images(folder.resolve("images"), 400, 40);
         Path stuck = folder.resolve("stuck");
@@ -75,7 +77,7 @@ class StandaloneClusterTest {
         CompletableFuture<Void> written =
                 CompletableFuture.runAsync(() -> scored.write().parquet(out));
         Await.until(stuck + "", () -> Files.exists(stuck));
-        cluster.killWorkerOf(Long.parseLong(Files.readString(stuck)));
+        ProcessHandle.of(Long.parseLong(Files.readString(stuck))).orElseThrow().destroyForcibly();
         written.get(600, TimeUnit.SECONDS);
 
         Dataset<Row> predicted = spark.read().parquet(out);

@@ -28,7 +28,8 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
 
     /** Returns the EXIF orientation; upright without EXIF data. */
     Orientation orientation() {
-        return exif.map(span -> ExifTags.of(content, span).orientation()).orElse(Orientation.UPRIGHT);
+        return exif.map(span -> Orientation.ExifTags.of(content, span).orientation())
+                .orElse(Orientation.UPRIGHT);
     }
 
     /** Columns and rows; zero while unknown. */
@@ -233,7 +234,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
                         "expected a TIFF, found a BigTIFF, which is for files of more than 4 GiB; save it as TIFF");
             }
             Span whole = new Span(0, content.length);
-            long samples = ExifTags.of(content, whole).samplesPerPixel();
+            long samples = Orientation.ExifTags.of(content, whole).samplesPerPixel();
             if (samples > MOST_SAMPLES) {
                 throw UnreadableException.corrupt(
                         "expected a TIFF of at most " + MOST_SAMPLES + " samples per pixel, found " + samples);

@@ -44,7 +44,7 @@ final class JpegImage {
         }
         Image stored = image(header.forDecoder(content), header, bounds, wanted);
         Orientation orientation = header.exif()
-                .map(span -> ExifTags.of(content, span).orientation())
+                .map(span -> Orientation.ExifTags.of(content, span).orientation())
                 .orElse(Orientation.UPRIGHT);
         Colour colour = switch (frame.components()) {
             case 1 -> Colour.GRAY;

@@ -112,21 +112,16 @@ public final class Resize {
             int start = 3 * y * image.width();
             int target = 3 * (y - top) * weights.size();
             if (fours) {
-                fours(weights, image.rgb(), start, new Row(to, target));
+                fours(weights, image.rgb(), start, to, target);
             } else {
-                windows(weights, image.rgb(), start, new Row(to, target));
+                windows(weights, image.rgb(), start, to, target);
             }
         }
         return new Image(weights.size(), bottom - top, to);
     }
 
-    /** Where a row is written. */
-    @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
-    private record Row(byte[] bytes, int start) {}
-
-    private static void windows(FilterWeights weights, byte[] from, int start, Row row) {
-        byte[] to = row.bytes;
-        int target = row.start;
+    private static void windows(FilterWeights weights, byte[] from, int start, byte[] to, int at) {
+        int target = at;
         for (int x = 0; x < weights.size(); x++) {
             int source = start + 3 * weights.first(x);
             int red = FilterWeights.HALF;
@@ -145,9 +140,8 @@ public final class Resize {
     }
 
     /** The common case of windows of four pixels, up to a reduction by 1.5, in half the time. */
-    private static void fours(FilterWeights weights, byte[] from, int start, Row row) {
-        byte[] to = row.bytes;
-        int target = row.start;
+    private static void fours(FilterWeights weights, byte[] from, int start, byte[] to, int at) {
+        int target = at;
         for (int x = 0; x < weights.size(); x++) {
             int source = start + 3 * weights.first(x);
             int[] window = weights.at(x);

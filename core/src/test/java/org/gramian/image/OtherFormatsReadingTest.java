@@ -198,7 +198,7 @@ final class OtherFormatsReadingTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"lossless.webp", "lossy.webp", "lossy-alpha.webp", "animated.webp"})
+    @ValueSource(strings = {"lossless.webp", "lossy-alpha.webp", "animated.webp"})
     void rejectsTruncatedWebp(String name) {
         byte[] file = resource(name);
         for (int length = 16; length < file.length - 1; length++) {

@@ -16,7 +16,7 @@ import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.basis.Sha256;
 import org.gramian.image.ImageLimits;
-import org.gramian.image.ImageNames;
+import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageReader;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.batch.Rendering;
@@ -159,7 +159,7 @@ record Distillation(
         for (Path place : images) {
             try (Stream<Path> files = Files.walk(place)) {
                 files.filter(Files::isRegularFile)
-                        .filter(file -> ImageNames.isImage(String.valueOf(file.getFileName())))
+                        .filter(file -> ImageFormat.isImage(String.valueOf(file.getFileName())))
                         .sorted()
                         .forEach(file -> samples.add(new Sample(file.toString(), 1, file)));
             }

@@ -3,6 +3,7 @@ package org.gramian.image.audit;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.stream.Stream;
 import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Assignment.SplitPart;
@@ -86,17 +87,11 @@ record AuditInput(Dataset dataset, List<Partitioning> partitionings) {
 
         /** Returns the names of its parts. */
         List<String> names() {
-            List<String> found = parts.stream()
-                    .filter(part -> !part.isEmpty())
-                    .distinct()
-                    .sorted()
-                    .toList();
-            if (!complete) {
-                return found;
-            }
-            return Arrays.stream(SplitPart.values())
-                    .map(SplitPart::word)
-                    .filter(found::contains)
+            Stream<String> all = complete
+                    ? Arrays.stream(SplitPart.values()).map(SplitPart::word)
+                    : parts.stream().sorted();
+            return all.distinct()
+                    .filter(part -> !part.isEmpty() && parts.contains(part))
                     .toList();
         }
 

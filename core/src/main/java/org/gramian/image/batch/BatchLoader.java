@@ -39,7 +39,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     private static final long ALIGNMENT = 64;
 
     private final Arena arena = Arena.ofShared();
-    private final Queue queue;
+    private final BatchQueue queue;
     private final Shape shape;
     private final List<Thread> threads = new ArrayList<>();
     private long left;
@@ -108,7 +108,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     /** Writes the crops of an item to their slots. */
     @FunctionalInterface
     private interface Loading {
-        void load(int item, Queue queue) throws InterruptedException;
+        void load(int item, BatchQueue queue) throws InterruptedException;
     }
 
     /**
@@ -190,7 +190,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         for (long i = 0; i < Math.min(prefetch.ahead(), left); i++) {
             buffers.add(allocate(prefetch, 3L * size * size * Float.BYTES));
         }
-        this.queue = new Queue(crops, prefetch.batch(), buffers);
+        this.queue = new BatchQueue(crops, prefetch.batch(), buffers);
         AtomicInteger next = new AtomicInteger();
         for (int i = 0; i < Math.min(prefetch.threads(), items); i++) {
             threads.add(Thread.ofPlatform()
@@ -201,7 +201,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     }
 
     /** Work of a decoding thread: loads the next item until none is left or loading stops. */
-    private static void load(int items, AtomicInteger next, Loading loading, Queue queue) {
+    private static void load(int items, AtomicInteger next, Loading loading, BatchQueue queue) {
         try {
             for (int item = next.getAndIncrement(); item < items && queue.open(); item = next.getAndIncrement()) {
                 loading.load(item, queue);
@@ -282,7 +282,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
      * threads. Batches are opened in order as buffers become free. A producer waits only for its batch to be opened, hence only for
      * crops of lower numbers, which were all claimed before its own: no deadlock.
      */
-    private static final class Queue {
+    private static final class BatchQueue {
         private final long crops;
         private final int batch;
         private final int buffers;
@@ -292,7 +292,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         private boolean stopped;
         private @Nullable Throwable failure;
 
-        Queue(long crops, int batch, List<MemorySegment> buffers) {
+        BatchQueue(long crops, int batch, List<MemorySegment> buffers) {
             this.crops = crops;
             this.batch = batch;
             this.buffers = buffers.size();

@@ -34,13 +34,13 @@ class AugmentationTest {
                 "none+flip:0.5",
                 "light+scale:0.08+aspect:0.5+contrast:0"
             })
-    void textIsReadBack(String text) {
+    void parseReadsText(String text) {
         Augmentation policy = Augmentation.parse(text);
         assertThat(Augmentation.parse(policy.text())).isEqualTo(policy);
     }
 
     @Test
-    void textNamesTheNearestPolicy() {
+    void textStartsWithNearestPolicy() {
         assertThat(Augmentation.parse("none+scale:0.3+aspect:0.29+flip:0.5+contrast:0.3+brightness:0.1+saturation:0.2")
                         .text())
                 .isEqualTo("standard");
@@ -57,14 +57,14 @@ class AugmentationTest {
                     light+randaugment:x | randaugment:VALUE x
                     light+flip:0+flip:1 | flip
                     """)
-    void wrongTextIsExplained(String text, String values) {
+    void rejectsInvalidText(String text, String values) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Augmentation.parse(text))
                 .has(facts((Object[]) values.split(" ")));
     }
 
     @RandomTest
-    void parametersFollowFromTheKeyAlone(Seed seed) {
+    void parametersDependOnKeyOnly(Seed seed) {
         long run = seed.random().nextLong();
         Geometry image = new Geometry(400, 288, false);
         List<CropParameters> serial = IntStream.range(0, 500)
@@ -85,7 +85,7 @@ class AugmentationTest {
 
     @ParameterizedTest
     @CsvSource({"288, 288, false", "500, 288, false", "288, 700, false", "500, 288, true", "90, 60, false"})
-    void cropsLieInTheImageAndHaveTheAreaOfThePolicy(int width, int height, boolean squeezed) {
+    void cropsLieInImageWithAreaOfPolicy(int width, int height, boolean squeezed) {
         Geometry image = new Geometry(width, height, squeezed);
         Augmentation policy = Augmentation.STANDARD;
         double areas = 0;
@@ -112,7 +112,7 @@ class AugmentationTest {
     }
 
     @Test
-    void coloursAndErasedRectanglesHaveTheRangesOfThePolicy() {
+    void coloursAndErasedRectanglesStayInRange() {
         Geometry image = new Geometry(300, 288, false);
         Augmentation policy = Augmentation.parse("standard+erase:0.25");
         int erased = 0;
@@ -140,7 +140,7 @@ class AugmentationTest {
     }
 
     @Test
-    void randAugmentTurnsAndChangesColours() {
+    void randAugmentRotatesAndChangesColours() {
         Geometry image = new Geometry(300, 288, false);
         int turned = 0;
         int posterized = 0;

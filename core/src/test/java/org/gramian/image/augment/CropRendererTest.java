@@ -1,9 +1,7 @@
 package org.gramian.image.augment;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
-import static org.gramian.testing.Facts.facts;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -49,7 +47,7 @@ class CropRendererTest {
     }
 
     @RandomTest(times = 5)
-    void identityIsTheResizedImage(Seed seed) {
+    void identityEqualsResizedImage(Seed seed) {
         for (int[] size : new int[][] {{SIZE, SIZE}, {20, 31}, {62, 62}, {70, 55}, {300, 97}, {1, 1}}) {
             Image image = noise(seed, size[0], size[1]);
             byte[] expected = Resize.to(image, SIZE, SIZE).rgb();
@@ -65,7 +63,7 @@ class CropRendererTest {
     }
 
     @RandomTest(times = 5)
-    void flippingIsAnInvolutionAndMirrorsTheCrop(Seed seed) {
+    void flipTwiceEqualsOriginal(Seed seed) {
         Image image = noise(seed, 80, 62);
         for (int i = 0; i < 20; i++) {
             CropParameters drawn = Augmentation.parse("standard+randaugment:1")
@@ -96,7 +94,7 @@ class CropRendererTest {
     }
 
     @RandomTest(times = 5)
-    void contrastKeepsTheMeanAndScalesTheDeviation(Seed seed) {
+    void contrastKeepsMeanAndScalesDeviation(Seed seed) {
         Image image = noise(seed, 60, 60); // reduced noise keeps far from 0 and 255
         double[] plain = meanAndDeviation(render(image, identity(image), LEVELS));
         double[] less = meanAndDeviation(render(image, with(image, new Colours(0.5f, 0, 1, 1, 255, 256)), LEVELS));
@@ -118,7 +116,7 @@ class CropRendererTest {
     }
 
     @RandomTest(times = 3)
-    void withoutSaturationAllChannelsAreTheLuma(Seed seed) {
+    void zeroSaturationEqualsLuma(Seed seed) {
         Image image = noise(seed, 60, 50);
         float[] plain = render(image, identity(image), LEVELS);
         float[] gray = render(image, with(image, new Colours(1, 0, 0, 1, 255, 256)), LEVELS);
@@ -132,7 +130,7 @@ class CropRendererTest {
     }
 
     @RandomTest(times = 3)
-    void sharpnessLeavesConstantImagesAndRaisesTheDeviationOfOthers(Seed seed) {
+    void sharpnessRaisesDeviation(Seed seed) {
         Image image = noise(seed, 60, 60);
         Colours sharp = new Colours(0.5f, 0, 1, 1.5f, 255, 256);
         Colours plain = new Colours(0.5f, 0, 1, 1, 255, 256);
@@ -147,7 +145,7 @@ class CropRendererTest {
     }
 
     @Test
-    void posterizedAndSolarizedBytes() {
+    void posterizesAndSolarizesBytes() {
         Colours colours = new Colours(1, 0, 1, 1, 240, 192);
         assertThat(colours.level(0x5f)).isEqualTo(0x50);
         assertThat(colours.level(200)).isEqualTo(255 - 192);
@@ -172,21 +170,12 @@ class CropRendererTest {
     }
 
     @RandomTest(times = 3)
-    void theOrderOfChannelsIsThatOfThePreprocessing(Seed seed) {
+    void channelOrderFollowsPreprocessing(Seed seed) {
         Image image = noise(seed, SIZE, SIZE);
         float[] found = render(image, identity(image), Preprocessing.CAFFE);
         for (int i = 0; i < SIZE * SIZE; i++) {
             assertThat(found[i]).isCloseTo((image.rgb()[3 * i + 2] & 0xff) - 104f, within(1e-3f));
             assertThat(found[2 * SIZE * SIZE + i]).isCloseTo((image.rgb()[3 * i] & 0xff) - 123f, within(1e-3f));
         }
-    }
-
-    @Test
-    void aTargetOfAnotherSizeIsRefused() {
-        Image image = new Image(1, 1, new byte[3]);
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new CropRenderer(4, LEVELS)
-                        .render(image, CropParameters.identity(1, 1, 4), MemorySegment.ofArray(new float[47])))
-                .has(facts("192", "188"));
     }
 }

@@ -87,7 +87,7 @@ class ImageStoreTest {
     }
 
     @RandomTest(times = 2)
-    void imagesAreReducedToTheCanvasAndNeverEnlarged(Seed seed) throws IOException {
+    void reducesImagesToCanvas(Seed seed) throws IOException {
         addSome(seed);
         for (int threads : List.of(1, 3)) {
             List<Long> progress = new ArrayList<>();
@@ -114,7 +114,7 @@ class ImageStoreTest {
     }
 
     @RandomTest(times = 2)
-    void whatMemoryDoesNotHoldGoesToAScratchFileThatIsDeleted(Seed seed) throws IOException {
+    void spillsToScratchFile(Seed seed) throws IOException {
         addSome(seed);
         try (ImageStore store = store(2, 100_000, new ArrayList<>())) {
             assertThat(store.isSpilled()).isTrue();
@@ -131,7 +131,7 @@ class ImageStoreTest {
     }
 
     @RandomTest(times = 2)
-    void anUnreadableImageEndsItWithItsReason(Seed seed) throws IOException {
+    void rejectsUnreadableImage(Seed seed) throws IOException {
         addSome(seed);
         images.remove(samples.get(5).file());
         assertThatExceptionOfType(IllegalStateException.class)
@@ -141,7 +141,7 @@ class ImageStoreTest {
     }
 
     @Test
-    void aListenerMayStopIt() throws IOException {
+    void progressMayCancel() throws IOException {
         addSome(new Seed(3));
         assertThatExceptionOfType(UnsupportedOperationException.class)
                 .isThrownBy(() -> ImageStore.read(
@@ -159,7 +159,7 @@ class ImageStoreTest {
     }
 
     @RandomTest(times = 4)
-    void theGpuRendersAsTheCpu(Seed seed) {
+    void gpuEqualsCpu(Seed seed) {
         Device gpu = Gpu.required();
         addSome(seed);
         for (Preprocessing preprocessing : List.of(Preprocessing.TORCHVISION, Preprocessing.CAFFE)) {

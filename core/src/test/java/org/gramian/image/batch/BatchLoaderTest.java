@@ -15,6 +15,7 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -183,6 +184,29 @@ class BatchLoaderTest {
         assertThat(given.slots().get(1)).hasSize(2);
         byte[] last = given.bytes().get(1);
         assertThat(Arrays.copyOfRange(last, last.length / 28 * 2, last.length)).containsOnly(0);
+    }
+
+    @Test
+    void readsNoFurtherThanPrefetchedBatches() {
+        Prefetch prefetch = new Prefetch(64, 4, 3);
+        AtomicLong read = new AtomicLong();
+        AtomicLong used = new AtomicLong();
+        AtomicLong lead = new AtomicLong();
+        Function<Path, ReadResult> reader = file -> {
+            lead.accumulateAndGet(read.incrementAndGet() * CROPS.count() - used.get(), Math::max);
+            return Images.read(file);
+        };
+        try (BatchLoader loader =
+                new BatchLoader(rendering(reader), LoadRequest.all(Images.samples(2_000), CROPS), prefetch)) {
+            while (loader.hasNext()) {
+                try (Batch batch = loader.next()) {
+                    used.addAndGet(batch.slots().size());
+                }
+            }
+        }
+        assertThat(used.get()).isEqualTo(2_000L * CROPS.count());
+        // Crops in batches ahead, two images of each thread, and the batch whose use is not counted yet.
+        assertThat(lead.get()).isBetween(1L, 4L * prefetch.batch() + 2L * prefetch.threads() * CROPS.count());
     }
 
     @Test

@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
-import org.gramian.image.ImageNames;
+import org.gramian.image.ImageFormat;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
@@ -86,7 +86,7 @@ record FileListing(List<String> images, List<String> remarks) {
         RemoteIterator<LocatedFileStatus> all = files.listFiles(folder, true);
         while (all.hasNext()) {
             Path file = all.next().getPath();
-            if (ImageNames.isImage(file.getName()) && !inHiddenFolder(file, folder)) {
+            if (ImageFormat.isImage(file.getName()) && !inHiddenFolder(file, folder)) {
                 inside.add(file.toString());
             } else {
                 others++;
@@ -109,7 +109,7 @@ record FileListing(List<String> images, List<String> remarks) {
     private static boolean inHiddenFolder(Path file, Path top) {
         Path at = file.getParent();
         while (at != null && at.depth() > top.depth()) {
-            if (ImageNames.isHidden(at.getName())) {
+            if (ImageFormat.isHidden(at.getName())) {
                 return true;
             }
             at = at.getParent();

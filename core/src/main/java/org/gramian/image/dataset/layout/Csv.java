@@ -31,6 +31,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
+import org.gramian.image.dataset.layout.DatasetBuilder.Listing;
 
 /**
  * A CSV file with a header and the columns {@code path,label} and optionally {@code fold}, in any order and case.

@@ -22,6 +22,7 @@ import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
+import org.gramian.image.dataset.layout.DatasetBuilder.Listing;
 
 /**
  * A layout of a dataset on disk.

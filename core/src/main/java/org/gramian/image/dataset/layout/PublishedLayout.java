@@ -27,6 +27,7 @@ import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Sample.Box;
 import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
+import org.gramian.image.dataset.layout.DatasetBuilder.Listing;
 
 /** Layout of a published dataset: folders and lists as in its archive. */
 sealed interface PublishedLayout extends DatasetLayout {

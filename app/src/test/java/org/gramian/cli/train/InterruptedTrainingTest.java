@@ -12,32 +12,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.gramian.cli.Program;
-import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.ExitCode;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What Ctrl-C and SIGTERM do to {@code gramian train}, outside of steps as well. */
 @DisabledOnOs(OS.WINDOWS)
-final class InterruptedTrainingTest {
+final class InterruptedTrainingTest extends TrainFixture {
     private static final int SIGTERM = 128 + 15;
-
-    @TempDir
-    private Path root = Path.of("");
-
-    private TinyTraining tiny = new TinyTraining(Path.of(""));
-    private Path out = Path.of("");
-
-    @BeforeEach
-    void paint() throws IOException {
-        tiny = TinyTraining.in(root);
-        out = root.resolve("run");
-    }
 
     private Program start(Object... more) throws IOException {
         return Program.start(root.resolve("log"), tiny.begin(out, more));

@@ -11,24 +11,12 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code gramian train --classifier} with a classifier that is solved for, and what the other commands make of it. */
-final class SolvedClassifierTest {
-    @TempDir
-    private Path root = Path.of("");
-
-    private TinyTraining tiny = new TinyTraining(Path.of(""));
-
-    @BeforeEach
-    void paint() throws IOException {
-        tiny = TinyTraining.in(root);
-    }
-
+final class SolvedClassifierTest extends TrainFixture {
     private Run train(Path out, String... more) {
         List<String> line = new ArrayList<>(
                 List.of("train", tiny.images().root().toString(), "--out", out.toString(), "--crops", "center:32"));
@@ -36,11 +24,6 @@ final class SolvedClassifierTest {
         line.addAll(List.of("--backbone", "filters"));
         line.addAll(List.of(more));
         return Run.of(line.toArray());
-    }
-
-    private static Run done(Run run) {
-        assertThat(run.code()).as(run.err()).isZero();
-        return run;
     }
 
     @ParameterizedTest
@@ -90,8 +73,7 @@ final class SolvedClassifierTest {
 
     @Test
     void fineTuningFollowsIt() {
-        Run run = train(root.resolve("run"), "--classifier", "svm", "--fine-tune", "2");
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = done(train(root.resolve("run"), "--classifier", "svm", "--fine-tune", "2"));
         assertThat(root.resolve("run/stage1.json")).exists();
         assertThat(root.resolve("run/frozen.safetensors")).doesNotExist();
     }

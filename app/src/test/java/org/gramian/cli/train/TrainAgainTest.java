@@ -13,62 +13,42 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.imageio.ImageIO;
 import org.gramian.cli.Run;
-import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code gramian train} where a run meets itself again, or images and poolings that ask for more. */
-final class TrainAgainTest {
-    @TempDir
-    private Path root = Path.of("");
-
-    private TinyTraining tiny = new TinyTraining(Path.of(""));
-    private Path out = Path.of("");
-
-    @BeforeEach
-    void paint() throws IOException {
-        tiny = TinyTraining.in(root);
-        out = root.resolve("run");
-    }
-
+final class TrainAgainTest extends TrainFixture {
     @Test
-    void aRunRecordsItsFidelity() throws IOException {
-        Run run = tiny.train(out, "--fidelity", "paper", "--epochs", "1");
-        assertThat(run.code()).as(run.err()).isZero();
+    void recordsFidelity() throws IOException {
+        done(tiny.train(out, "--fidelity", "paper", "--epochs", "1"));
         assertThat(Files.readString(out.resolve("config.yaml"))).containsPattern("(?m)^fidelity: paper");
         assertThat(Run.of("show", "--all", out).out()).containsPattern("fidelity +paper");
     }
 
     @Test
-    void aRunOfSomeFoldsGoesOnWithThese() {
+    void resumesSelectedFolds() {
         Run begun = tiny.train(out, "--epochs", "2", "--protocol", "kfold:2", "--fold", "2", "--time-budget", "0.001s");
         assertThat(begun.err()).contains("gramian train --resume");
-        Run again = tiny.goOn(out);
-        assertThat(again.code()).as(again.err()).isZero();
+        done(tiny.goOn(out));
         assertThat(out.resolve("fold-1")).doesNotExist();
         assertThat(out.resolve("fold-2/model.safetensors")).isRegularFile();
-        Run other = tiny.goOn(out, "--fold", "1");
-        assertThat(other.code()).as(other.err()).isZero();
+        done(tiny.goOn(out, "--fold", "1"));
         assertThat(out.resolve("fold-1/model.safetensors")).isRegularFile();
     }
 
     @Test
-    void aResumedRunKeepsItsRelativeImagesAndHasNoReport() throws IOException {
+    void resumedRunKeepsRelativeImagesAndNoReport() throws IOException {
         Path typed =
                 Path.of("").toAbsolutePath().relativize(tiny.images().root().toAbsolutePath());
         List<Object> line = new ArrayList<>(tiny.begin(out, "--epochs", "1", "--no-report"));
         line.set(1, typed);
-        Run begun = Run.of(line.toArray());
-        assertThat(begun.code()).as(begun.err()).isZero();
+        done(Run.of(line.toArray()));
         String audit = Files.readString(out.resolve("audit.json"));
         assertThat(audit).contains("\"" + typed + "\"");
         Files.delete(out.resolve("audit.json"));
-        Run again = tiny.goOn(out);
-        assertThat(again.code()).as(again.err()).isZero();
+        Run again = done(tiny.goOn(out));
         assertThat(out.resolve("audit.json")).hasContent(audit);
         assertThat(out.resolve("report.html")).doesNotExist();
         assertThat(again.err()).doesNotContain("report");
@@ -76,18 +56,17 @@ final class TrainAgainTest {
 
     /** A killed run leaves its features in its folder; only a resumed run that uses them removes them. */
     @Test
-    void aRunWithoutCacheIsResumedWithoutOne() throws IOException {
+    void resumesWithoutCache() throws IOException {
         Run begun = tiny.train(out, "--epochs", "1", "--time-budget", "0.001s");
         assertThat(begun.err()).contains("gramian train --resume");
         Path features = Files.createDirectories(out.resolve(".features"));
-        Run again = tiny.goOn(out);
-        assertThat(again.code()).as(again.err()).isZero();
+        done(tiny.goOn(out));
         assertThat(features).doesNotExist();
     }
 
     /** Another cache may hold features of other last bits. */
     @Test
-    void aRunIsResumedWithItsCacheUnlessAnotherIsNamed() throws IOException {
+    void resumesWithItsCacheUnlessAnotherIsGiven() throws IOException {
         Path cache = root.resolve("cache");
         List<Object> line = new ArrayList<>(tiny.begin(out, "--epochs", "1", "--time-budget", "0.001s"));
         line.remove("--no-cache");
@@ -100,15 +79,13 @@ final class TrainAgainTest {
         Run other = tiny.goOn(out, "--cache-dir", moved, "--time-budget", "0.001s");
         assertThat(other.err()).contains("gramian train --resume");
         assertThat(cache).doesNotExist();
-        Run again = tiny.goOn(out);
-        assertThat(again.code()).as(again.err()).isZero();
+        done(tiny.goOn(out));
         assertThat(cache).isNotEmptyDirectory();
     }
 
     @Test
-    void aFolderInUseIsRefused() throws IOException {
-        Run first = tiny.train(out, "--epochs", "1");
-        assertThat(first.code()).as(first.err()).isZero();
+    void rejectsFolderInUse() throws IOException {
+        done(tiny.train(out, "--epochs", "1"));
         try (FileChannel channel = FileChannel.open(out.resolve(".lock"), StandardOpenOption.WRITE);
                 var _ = channel.lock()) {
             Run second = tiny.goOn(out);
@@ -118,7 +95,7 @@ final class TrainAgainTest {
     }
 
     @Test
-    void anImageWithoutCropsIsNamedAndLeftOut() throws IOException {
+    void skipsImageTooSmallForCrops() throws IOException {
         Path line = tiny.images().root().resolve("stone/line.png");
         ImageIO.write(new BufferedImage(100, 2, BufferedImage.TYPE_INT_RGB), "png", line.toFile());
         Run run = tiny.train(out, "--epochs", "1");
@@ -132,9 +109,8 @@ final class TrainAgainTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"pca:4/average/l2", "rbf:sigma=estimate/triu/l2"})
-    void aPoolingThatIsFittedToImagesIsTrained(String pooling) {
-        Run run = tiny.train(out, "--epochs", "1", "--pooling", pooling);
-        assertThat(run.code()).as(run.err()).isZero();
+    void trainsFittedPooling(String pooling) {
+        done(tiny.train(out, "--epochs", "1", "--pooling", pooling));
         assertThat(out.resolve("model.safetensors")).isRegularFile();
     }
 }

@@ -13,25 +13,11 @@ import org.gramian.cli.TinyModel;
 import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.testing.Facts;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Every kind of bad input to {@code gramian train} is one clear sentence with what to try, and the exit code of its kind. */
-final class TrainBadInputTest {
+final class TrainBadInputTest extends TrainFixture {
     private static final byte[] RUBBISH = "no picture at all".getBytes(StandardCharsets.UTF_8);
-
-    @TempDir
-    private Path root = Path.of("");
-
-    private TinyTraining tiny = new TinyTraining(Path.of(""));
-    private Path out = Path.of("");
-
-    @BeforeEach
-    void paint() throws IOException {
-        tiny = TinyTraining.in(root);
-        out = root.resolve("run");
-    }
 
     private void assertRefused(int code, Run run, Facts words) {
         assertThat(run.code()).as(run.err()).isEqualTo(code);

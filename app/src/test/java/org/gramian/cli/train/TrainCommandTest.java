@@ -16,34 +16,15 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.train.loop.StageResult;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** {@code gramian train} from the command line to the run's folder, and what the other commands make of it. */
-final class TrainCommandTest {
+final class TrainCommandTest extends TrainFixture {
     private static final int SCREEN = 40;
     private static final int BUDGET = Boolean.getBoolean("gramian.full") ? 15 : 7;
 
     /** Backbone where no weights are installed. */
     private static final String WITHOUT_INSTALLED = BundledWeights.present() ? BundledWeights.NAME : "filters";
-
-    @TempDir
-    private Path root = Path.of("");
-
-    private TinyTraining tiny = new TinyTraining(Path.of(""));
-    private Path out = Path.of("");
-
-    @BeforeEach
-    void paint() throws IOException {
-        tiny = TinyTraining.in(root);
-        out = root.resolve("run");
-    }
-
-    private static Run done(Run run) {
-        assertThat(run.code()).as(run.err()).isZero();
-        return run;
-    }
 
     private static byte[] model(Path folder) throws IOException {
         return Files.readAllBytes(folder.resolve("model.safetensors"));
@@ -71,7 +52,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void aDryRunShowsEveryKeyWithItsOriginAndWritesNothing() throws IOException {
+    void dryRunShowsEveryKeyAndWritesNothing() throws IOException {
         Run run = done(tiny.train(out, "--dry-run", "--epochs", "7"));
         for (String name : ConfigKey.names()) {
             assertThat(run.out()).contains(name.substring(name.indexOf('.') + 1));
@@ -83,7 +64,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void theConfigurationOfARunRepeatsItToTheByte() throws IOException {
+    void configurationRepeatsRunToTheByte() throws IOException {
         done(tiny.train(out, "--epochs", "3", "--seed", "5"));
         Path again = root.resolve("again");
         done(Run.of(
@@ -105,7 +86,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void aTimeThatIsUsedUpTooEarlyLeavesNoModelAndTheRunGoesOnAsIfThereHadBeenNoBreak() throws IOException {
+    void resumedRunEqualsUninterruptedRun() throws IOException {
         Run run = tiny.train(out, "--epochs", "3", "--time-budget", "0.001s");
         assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.INTERRUPTED);
         assertThat(run.err()).contains("gramian train --resume " + out);
@@ -120,7 +101,7 @@ final class TrainCommandTest {
 
     /** The stage would take minutes: the budget ends it, and test and report still fit in. */
     @Test
-    void aTimeBudgetCoversTestAndReport() throws IOException {
+    void timeBudgetCoversTestAndReport() throws IOException {
         long start = System.nanoTime();
         Run run = done(tiny.train(out, "--epochs", "100000", "--schedule", "constant", "--time-budget", BUDGET + "s"));
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(BUDGET + 15));
@@ -129,7 +110,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void aRunWithoutWeightsSaysWhichToGet() throws IOException {
+    void runWithoutWeightsRecommendsSome() throws IOException {
         assertThat(done(tiny.train(out, "--epochs", "1")).err())
                 .contains("this run used no pretrained weights; "
                         + (BundledWeights.present()
@@ -138,7 +119,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void aFinishedRunThatGoesOnTellsItsResultAgain() throws IOException {
+    void resumedFinishedRunPrintsItsResultAgain() throws IOException {
         Run first = done(tiny.train(out, "--epochs", "2"));
         byte[] model = model(out);
         Run again = done(tiny.goOn(out));
@@ -149,7 +130,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void aStageThatStillImprovedSaysSoAtTheEndAndInTheReport() throws IOException {
+    void improvingStageAdvisesMoreEpochs() throws IOException {
         Run run = done(tiny.train(out, "--epochs", "3", "--pooling", "average"));
         StageResult first = StageResult.read(out).getFirst();
         assertThat(first.epochs()).isEqualTo(3);
@@ -161,7 +142,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void aFolderWithFilesIsNotWrittenTo() throws IOException {
+    void rejectsFolderWithFiles() throws IOException {
         Files.createDirectories(out);
         Files.writeString(out.resolve("thesis.tex"), "years of work", StandardCharsets.UTF_8);
         Run run = tiny.train(out);
@@ -171,7 +152,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void whatWasBegunTellsHowToGoOn() throws IOException {
+    void existingRunNamesResumeCommand() throws IOException {
         done(tiny.train(out, "--epochs", "1"));
         Run run = tiny.train(out, "--epochs", "1");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
@@ -187,7 +168,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void everyFoldIsTrainedAndTheMeanIsReported() throws IOException {
+    void trainsEveryFoldAndReportsMean() throws IOException {
         Run run = done(tiny.train(out, "--epochs", "2", "--protocol", "kfold:2"));
         assertThat(run.out())
                 .contains("±")
@@ -217,7 +198,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void theOtherCommandsTakeWhatItMade() throws IOException {
+    void otherCommandsReadItsModel() throws IOException {
         done(tiny.train(out, "--epochs", "2"));
         Path other = root.resolve("other");
         done(tiny.train(other, "--epochs", "2", "--pooling", "average"));
@@ -240,7 +221,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void aLogHasALinePerEpochAndStaysShort() throws IOException {
+    void logHasOneLinePerEpoch() throws IOException {
         Run run = done(tiny.train(out, "--epochs", "3"));
         assertThat(run.err().lines().filter(line -> line.matches("epoch \\d/3  loss \\d.*  acc .*%  .*lr .*")))
                 .hasSize(3);
@@ -258,7 +239,7 @@ final class TrainCommandTest {
     }
 
     @Test
-    void aLogInJsonHasOneObjectPerLine() throws IOException {
+    void jsonLogHasOneObjectPerLine() throws IOException {
         Run run = done(tiny.train(out, "--epochs", "2", "--log-format", "json"));
         assertThat(run.err().lines())
                 .allSatisfy(line -> assertThat(line).startsWith("{\"time\":\"").endsWith("}"));

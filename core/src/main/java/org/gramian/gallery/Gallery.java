@@ -270,7 +270,7 @@ public final class Gallery {
             return this;
         }
 
-        /** @throws IllegalArgumentException if images are not consistent */
+        /** Builds the gallery; throws an {@link IllegalArgumentException} if images are not consistent. */
         public Gallery build() {
             return new Gallery(new About(classes, model, descriptorSize, leftOut), entries);
         }

@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
  * @param classPath libtorch, whose jar cannot be a module, and libwebp with the Kotlin that it needs but does not require
  */
 record ModulePath(List<Path> modules, List<Path> classPath) {
-    private static final Pattern LIBRARIES = Pattern.compile(
-            "(jackson|slf4j-api|common|commons|imageio|fastcsv|snakeyaml-engine|jspecify)-.*\\.jar");
+    private static final Pattern LIBRARIES =
+            Pattern.compile("(jackson|slf4j-api|common|commons|imageio|fastcsv|snakeyaml-engine|jspecify)-.*\\.jar");
 
     static ModulePath ofTests() {
         List<Path> all = Arrays.stream(

@@ -106,7 +106,8 @@ public final class ImageReader {
                 case PNG -> PngHeader.size(content, bounds);
                 case BMP -> BmpHeader.size(content, bounds);
                 case TIFF ->
-                    Orientation.ExifTags.of(content, new FileHeader.Span(0, content.length)).size();
+                    Orientation.ExifTags.of(content, new FileHeader.Span(0, content.length))
+                            .size();
                 case GIF -> GifHeader.size(content);
             };
             bounds.checkSize(size.width(), size.height());

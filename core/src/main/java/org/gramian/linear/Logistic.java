@@ -208,7 +208,8 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
         record Convergence(double gradient, int iterations) {}
 
         /** A vector of parameters and its dual; a vector of weights is its own dual. */
-        @SuppressWarnings({"ArrayRecordComponent", "ReferenceEquality"}) // never compared; the dual may be the same array
+        @SuppressWarnings({"ArrayRecordComponent", "ReferenceEquality"
+        }) // never compared; the dual may be the same array
         private record Vector(double[] values, double[] dual) {
             double dot(Vector other) {
                 double[] a = values;

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import org.gramian.autodiff.Layer;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.Tail;
+import org.gramian.backbone.ClassifierTail;
 import org.gramian.backbone.network.Conv;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.network.NetworkLayer.Branches;
@@ -35,7 +35,7 @@ public final class Acceleration {
      * @return layer with the parameters, values and gradients of the pooling
      */
     public static Layer rewrite(Pooling pooling) {
-        if (pooling.aggregation() instanceof NetworkTail(Optional<Tail> tail)) {
+        if (pooling.aggregation() instanceof NetworkTail(Optional<ClassifierTail> tail)) {
             Aggregation fused = new NetworkTail(tail.map(each -> each.rewritten(Acceleration::rewriteAll)));
             return new Pooling(pooling.reductions(), fused, pooling.normalizations());
         }

@@ -177,12 +177,12 @@ public final class Backbone {
      *
      * @throws IllegalArgumentException if no layer follows
      */
-    public Tail tail() {
+    public ClassifierTail tail() {
         if (parts.size() > 1) {
             throw new IllegalArgumentException(
                     "the joint backbone " + name + " has no tail; use average instead, or one" + " backbone");
         }
-        return new Tail(only().cut());
+        return new ClassifierTail(only().cut());
     }
 
     /** Returns the name of the network, such as {@code vgg16}. */

@@ -17,7 +17,7 @@
  * }</pre>
  *
  * <p>A backbone may have several feature layers, {@code Backbone.of("googlenet", "inception_4d+inception_4e")}, whose
- * maps are concatenated. {@link org.gramian.backbone.Tail} is the part of the network after the feature layer.
+ * maps are concatenated. {@link org.gramian.backbone.ClassifierTail} is the part of the network after the feature layer.
  *
  * <p>Parameters have the names of the published weights: torchvision's for ResNet, Caffe's for VGG, GoogLeNet and
  * SqueezeNet.

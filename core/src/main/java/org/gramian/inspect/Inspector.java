@@ -89,7 +89,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
     /** Statistics collected so far. */
     private final class Statistics {
         private final int count;
-        private final ChannelSums channels = new ChannelSums();
+        private final DegenerateChannels.Accumulator channels = new DegenerateChannels.Accumulator();
         private final Map<String, List<double[]>> spectra = new LinkedHashMap<>();
 
         /** @param count number of images */

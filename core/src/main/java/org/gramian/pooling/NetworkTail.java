@@ -9,7 +9,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Backbones;
-import org.gramian.backbone.Tail;
+import org.gramian.backbone.ClassifierTail;
 import org.gramian.basis.NamedArguments;
 import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.pooling.Reduction.LayerChannels;
@@ -17,7 +17,7 @@ import org.gramian.tensor.Shape;
 
 /**
  * The layers of the backbone's network after the feature layer, up to the one before the class scores: feature maps
- * {@code [n, c, h, w]} to {@code [n, d]}, see {@link Tail}. For VGG-16 these are the paper's rows "VGG-16" (Simonyan
+ * {@code [n, c, h, w]} to {@code [n, d]}, see {@link ClassifierTail}. For VGG-16 these are the paper's rows "VGG-16" (Simonyan
  * and Zisserman, ICLR 2015), d = 4096; for GoogLeNet d = 1024.
  *
  * <p>The text {@code tail} leaves the network open until the backbone is known; then it is {@code
@@ -28,7 +28,7 @@ import org.gramian.tensor.Shape;
  *
  * @param tail the layers; empty while the network is unknown
  */
-public record NetworkTail(Optional<Tail> tail) implements Aggregation {
+public record NetworkTail(Optional<ClassifierTail> tail) implements Aggregation {
     static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "tail",
             "tail[:network=<name>,layer=<name>[,grid=<name>]]",
@@ -73,14 +73,14 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
         return true;
     }
 
-    private Tail known() {
+    private ClassifierTail known() {
         return tail.orElseThrow(() -> new IllegalArgumentException("tail needs a backbone; without one,"
                 + " name the network, e.g. tail:network=googlenet,layer=inception_4e"));
     }
 
     @Override
     public long outputs(long channels) {
-        Tail known = known();
+        ClassifierTail known = known();
         if (channels != known.channels()) {
             throw new IllegalArgumentException("tail: " + known + " expects " + known.channels() + " channels, found "
                     + channels + "; put conv:" + known.channels()
@@ -114,7 +114,7 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
             return this;
         }
         Backbone backbone = place.backbone().get();
-        Tail own = backbone.tail();
+        ClassifierTail own = backbone.tail();
         if (tail.isPresent() && !tail.get().equals(own)) {
             throw new IllegalArgumentException("tail: expected " + own + ", which follows the backbone " + backbone
                     + ", found " + tail.get() + "; write tail without arguments for the backbone's own layers");

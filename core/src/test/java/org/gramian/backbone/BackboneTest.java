@@ -92,7 +92,7 @@ class BackboneTest {
     /** NNPACK took batches of 16 and more: other bits, and up to 9 s instead of 0.6 s beside other load (ADR 21). */
     @Test
     @EnabledOnOs(architectures = "aarch64")
-    void onArmTheBitsOfFeaturesDoNotDependOnTheBatchSize() {
+    void featuresDoNotDependOnBatchSizeOnArm() {
         BackboneTrial trial = trial(Backbone.of("squeezenet"));
         Tensor images = images(16, 3, 64, 64);
         byte[] together = trial.features(images).toBytes();
@@ -103,7 +103,7 @@ class BackboneTest {
     /** Stage by stage, which is also what cutting there must give. */
     @ParameterizedTest
     @MethodSource("all")
-    void everyLayerHasTheShapeThatIsForetoldAndTheValuesOfTheWhole(Backbone backbone) {
+    void layersHavePredictedShapeAndValuesOfWholeNetwork(Backbone backbone) {
         BackboneTrial trial = trial(backbone);
         Tensor images = images(1, 3, HEIGHT, WIDTH);
         List<String> cuts = backbone.layers().subList(0, backbone.layers().indexOf(backbone.layer()) + 1);
@@ -112,11 +112,11 @@ class BackboneTest {
             Var state = tape.constant(images);
             for (String layer : cuts) {
                 state = stage(backbone, layer).apply(state, trial.frozen(tape));
-                Shape foretold = backbone.cutAt(layer).features(HEIGHT, WIDTH);
-                Var maps = stage(backbone, layer).features(state, foretold);
-                assertThat(maps.value().reshape(foretold.sizes()).shape())
+                Shape predicted = backbone.cutAt(layer).features(HEIGHT, WIDTH);
+                Var maps = stage(backbone, layer).features(state, predicted);
+                assertThat(maps.value().reshape(predicted.sizes()).shape())
                         .as(layer)
-                        .isEqualTo(foretold);
+                        .isEqualTo(predicted);
                 if (layer.equals(cuts.get(cuts.size() / 3)) || layer.equals(backbone.layer())) {
                     Var cut = backbone.cutAt(layer).apply(tape.constant(images), trial.frozen(tape));
                     assertTensor(cut.value()).as(layer).isIdenticalTo(maps.value());
@@ -151,7 +151,7 @@ class BackboneTest {
 
     @ParameterizedTest
     @MethodSource("all")
-    void aBatchHasTheFeaturesOfItsImages(Backbone backbone) {
+    void batchHasFeaturesOfItsImages(Backbone backbone) {
         BackboneTrial trial = trial(backbone);
         Tensor images = images(2, 3, 48, 49);
         Tensor together = trial.features(images);
@@ -163,7 +163,7 @@ class BackboneTest {
     /** To the bit, so that what is kept of an image does not depend on those it was computed with. */
     @ParameterizedTest
     @MethodSource("all")
-    void anImagesFeaturesDependNeitherOnItsPlaceNorOnItsNeighbours(Backbone backbone) {
+    void featuresDoNotDependOnPositionInBatch(Backbone backbone) {
         int batch = 3;
         int[] places = {0, 2};
         byte[] image = images(1, 3, 48, 48).toBytes();
@@ -183,7 +183,7 @@ class BackboneTest {
     /** All that stays of a prediction is its result; what the caller computed before is not touched. */
     @ParameterizedTest
     @MethodSource("all")
-    void predictionHoldsNothingButItsResult(Backbone backbone) {
+    void predictionKeepsOnlyItsResult(Backbone backbone) {
         BackboneTrial trial = trial(backbone);
         try (Tape tape = Tape.inference()) {
             Var doubled = tape.constant(images(1, 3, 48, 40)).mul(2);
@@ -233,7 +233,7 @@ class BackboneTest {
     }
 
     @Test
-    void whatIsNoImageIsRefused() {
+    void rejectsWrongInputShapes() {
         BackboneTrial trial = trial(Backbone.of("filters"));
         for (Shape wrong : List.of(Shape.of(1, 4, 32, 32), Shape.of(3, 32, 32), Shape.of(0, 3, 32, 32))) {
             try (Tape tape = Tape.inference()) {

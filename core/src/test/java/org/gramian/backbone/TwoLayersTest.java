@@ -121,7 +121,7 @@ class TwoLayersTest {
     void theTailBehindSeveralLayersIsTheNetworksOwn(String network, String layers, String last) {
         Backbone all = Backbone.of(network, layers);
         Backbone whole = all.cutAt(all.layers().get(all.layers().size() - 2));
-        Tail tail = all.tail();
+        ClassifierTail tail = all.tail();
         assertThat(tail.grid()).contains(all.cutLayers().getFirst());
         assertThat(tail).isNotEqualTo(all.cutAt(last).tail()).isEqualTo(all.tail());
         Tensor images = Tensors.gaussian(new SplittableRandom(1), Shape.of(2, 3, 66, 96), DType.F64);

@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
-import java.util.stream.LongStream;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.basis.EvenSample;
 import org.gramian.basis.NearestWord;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
@@ -78,12 +78,10 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
 
     /** At most {@value #SAMPLE} images, evenly spread. */
     private static Tensor sample(Tensor features) {
-        long all = features.size(0);
-        if (all <= SAMPLE) {
+        if (features.size(0) <= SAMPLE) {
             return features;
         }
-        long[] indices = LongStream.range(0, SAMPLE).map(i -> i * all / SAMPLE).toArray();
-        return features.select(0, Tensors.ofLongs(indices, Shape.of(SAMPLE)));
+        return features.select(0, Tensors.ofLongs(EvenSample.places(features.size(0), SAMPLE), Shape.of(SAMPLE)));
     }
 
     private Map<String, Tensor> values(TensorFile stored) {

@@ -3,7 +3,7 @@ package org.gramian.export.graph;
 import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.backbone.Tail;
+import org.gramian.backbone.ClassifierTail;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Codebook.BagOfWords;
@@ -81,7 +81,8 @@ record PoolingLowering(Graph graph) {
     }
 
     private Value tail(NetworkTail pooling, ParameterSet parameters, Value maps) {
-        Tail tail = pooling.tail().orElseThrow(() -> new NotExpressibleException("the tail of an unknown network"));
+        ClassifierTail tail =
+                pooling.tail().orElseThrow(() -> new NotExpressibleException("the tail of an unknown network"));
         NetworkLowering network = new NetworkLowering(graph, parameters);
         Shape entering = tail.entering(maps.at(2), maps.at(3));
         Value x = graph.undoResize(maps, entering.at(1), entering.at(2));

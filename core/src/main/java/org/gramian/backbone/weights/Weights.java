@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.ClassifierTail;
 import org.gramian.backbone.PublicFile;
-import org.gramian.backbone.Tail;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
@@ -136,7 +136,7 @@ public record Weights(
      *
      * @throws IllegalArgumentException if these are weights of another network or some are missing
      */
-    public ParameterSet load(Tail tail, DType type, Device device) {
+    public ParameterSet load(ClassifierTail tail, DType type, Device device) {
         requireNetwork(tail.network());
         return load(tail.parameters(), tail.toString(), type, device);
     }

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.Tail;
+import org.gramian.backbone.ClassifierTail;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Head;
@@ -122,7 +122,7 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
     }
 
     /** Returns the tail of the backbone if the pooling uses it. */
-    public Optional<Tail> tail() {
+    public Optional<ClassifierTail> tail() {
         return config.network().usesTail()
                 ? Optional.of(config.network().backbone().tail())
                 : Optional.empty();

@@ -38,7 +38,7 @@ final class DownloadTest {
 
     private static final WeightName NAME = WeightName.parse("squeezenet-small");
 
-    private final ExpectedParameters blueprint = SmallNetworks.of("squeezenet");
+    private final ExpectedParameters expected = SmallNetworks.of("squeezenet");
     private final List<String> remarks = Collections.synchronizedList(new ArrayList<>());
     private final List<Long> progress = Collections.synchronizedList(new ArrayList<>());
     private byte[] content = new byte[0];
@@ -50,8 +50,8 @@ final class DownloadTest {
 
     @BeforeEach
     void serve() throws IOException {
-        Path made = PublishedFiles.torchZip(
-                folder.resolve("made"), Tensors32.random(new Random(4), blueprint.parameters()));
+        Path made =
+                PublishedFiles.torchZip(folder.resolve("made"), Tensors32.random(new Random(4), expected.parameters()));
         content = Files.readAllBytes(made);
         file = published(Sha256.hex(Sha256.of(made)));
         server = new FileServer("/models/" + file.file(), content);
@@ -85,7 +85,7 @@ final class DownloadTest {
                     return progress::add;
                 },
                 false);
-        return new WeightInstaller(store(), download, NO_ONNX, remarks::add).get(NAME, file, blueprint);
+        return new WeightInstaller(store(), download, NO_ONNX, remarks::add).get(NAME, file, expected);
     }
 
     private WeightStore store() {
@@ -107,7 +107,7 @@ final class DownloadTest {
 
     /** A file that shares the first 8 digits of a SHA-256 takes minutes to forge. */
     @Test
-    void aFileWithFewPublishedDigitsIsRecordedOnFirstUseAndNoOtherAcceptedLater() throws IOException {
+    void recordsWeakChecksumOnFirstUse() throws IOException {
         assertInstalled(get());
         String sha256 = Sha256.hex(Sha256.of(content));
         Path record = store().folder().resolve(WeightInstaller.ACCEPTED);
@@ -127,7 +127,7 @@ final class DownloadTest {
     }
 
     @Test
-    void aFileWithFewPublishedDigitsIsNotFetchedOverPlainHttp() {
+    void rejectsPlainHttpForWeakChecksum() {
         assertThatThrownBy(() -> get(URI.create("http://mirror.example/models/")))
                 .isInstanceOf(IOException.class)
                 .has(facts("https", "8", "http://mirror.example/models/" + file.file(), "--allow-http"));
@@ -138,13 +138,13 @@ final class DownloadTest {
     }
 
     @Test
-    void mostPublicFilesAreKnownByTheirWholeSha256() {
+    void onlyOnePublicFileHasWeakChecksum() {
         assertThat(PublicFile.all().stream().filter(PublicFile::isWeak).map(PublicFile::name))
                 .containsExactly("convnext_base");
     }
 
     @Test
-    void aFileIsDownloadedVerifiedAndInstalled() throws IOException {
+    void downloadsVerifiesAndInstalls() throws IOException {
         assertInstalled(get());
         assertThat(server.requests()).isEqualTo(1);
         assertThat(progress).first().isEqualTo((long) content.length);
@@ -152,7 +152,7 @@ final class DownloadTest {
     }
 
     @Test
-    void whatIsThereIsNotDownloadedAgain() throws IOException {
+    void keepsInstalledFile() throws IOException {
         get();
         get();
         assertThat(server.requests()).isEqualTo(1);
@@ -160,7 +160,7 @@ final class DownloadTest {
     }
 
     @Test
-    void aCutConnectionIsReportedAndLeavesNothing() throws IOException {
+    void cutConnectionLeavesNoFile() throws IOException {
         server.cutAfter(content.length / 3);
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(this::get)
@@ -175,7 +175,7 @@ final class DownloadTest {
     }
 
     @Test
-    void anotherFileThanPublishedIsDeleted() throws IOException {
+    void deletesFileWithWrongChecksum() throws IOException {
         file = published("0123456789abcdef");
         server.close();
         server = new FileServer("/models/" + file.file(), content);
@@ -184,7 +184,7 @@ final class DownloadTest {
     }
 
     @Test
-    void anAbsentFileSaysWhatToDoInstead() {
+    void missingFileNamesAlternatives() {
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> get(server.base().resolve("/elsewhere/")))
                 .has(facts("404", "http://", ".pth"))
@@ -193,7 +193,7 @@ final class DownloadTest {
     }
 
     @Test
-    void withoutANetworkTheFileAndItsPlaceAreNamed() {
+    void unreachableServerNamesFileAndFolder() {
         URI nobody = server.base();
         server.close();
         assertThatExceptionOfType(IOException.class)
@@ -202,7 +202,7 @@ final class DownloadTest {
     }
 
     @Test
-    void aServerThatFallsSilentIsLeft() throws IOException {
+    void stalledServerTimesOut() throws IOException {
         server.stallAfter(2000);
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> get(server.base(), Duration.ofSeconds(1)))
@@ -211,7 +211,7 @@ final class DownloadTest {
     }
 
     @Test
-    void aServerThatNeverAnswersIsLeft() {
+    void silentServerTimesOut() {
         server.keepSilent();
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> get(server.base(), Duration.ofSeconds(1)))
@@ -219,13 +219,13 @@ final class DownloadTest {
     }
 
     @Test
-    void aSlowServerIsWaitedForAsLongAsSomethingComes() throws IOException {
+    void slowServerDoesNotTimeOut() throws IOException {
         server.pause(content.length / 4, Duration.ofMillis(500));
         assertInstalled(get(server.base(), Duration.ofSeconds(1)));
     }
 
     @Test
-    void aFailedImportLeavesNoFile() throws IOException {
+    void failedImportLeavesNoFile() throws IOException {
         ExpectedParameters other = SmallNetworks.of("vgg16");
         Download download = new Download(Optional.of(server.base()), Duration.ofSeconds(30), _ -> _ -> {}, false);
         assertThatExceptionOfType(IOException.class)
@@ -234,7 +234,7 @@ final class DownloadTest {
     }
 
     @Test
-    void aFolderThatCannotBeWrittenIsNotBlamedOnTheNetwork() throws IOException {
+    void reportsUnwritableTarget() throws IOException {
         Download download = new Download(Optional.of(server.base()), Duration.ofSeconds(30), _ -> _ -> {}, false);
         Path target = Files.createDirectory(folder.resolve("taken"));
         assertThatExceptionOfType(Download.FailedException.class)
@@ -244,25 +244,25 @@ final class DownloadTest {
     }
 
     @Test
-    void aFileThatSomebodyBroughtNeedsNoNetwork() throws IOException {
+    void usesCopiedFileWithoutNetwork() throws IOException {
         Files.createDirectories(store().folder());
-        Path brought = Files.write(store().folder().resolve(file.file()), content);
+        Path copied = Files.write(store().folder().resolve(file.file()), content);
         get(URI.create("http://localhost:1/"));
         assertThat(store().holds(NAME)).isTrue();
-        assertThat(brought).isRegularFile();
-        assertThat(remarks).has(facts(brought));
+        assertThat(copied).isRegularFile();
+        assertThat(remarks).has(facts(copied));
     }
 
     @Test
-    void aWrongFileThatSomebodyBroughtIsRefusedAndKept() throws IOException {
+    void rejectsAndKeepsWrongCopiedFile() throws IOException {
         Files.createDirectories(store().folder());
-        Path brought = Files.write(store().folder().resolve(file.file()), new byte[10]);
-        assertThatExceptionOfType(IOException.class).isThrownBy(this::get).has(facts(brought));
-        assertThat(brought).isRegularFile();
+        Path copied = Files.write(store().folder().resolve(file.file()), new byte[10]);
+        assertThatExceptionOfType(IOException.class).isThrownBy(this::get).has(facts(copied));
+        assertThat(copied).isRegularFile();
     }
 
     @Test
-    void twoAtATimeInstallOneFile() throws IOException, InterruptedException, ExecutionException {
+    void concurrentInstallsLeaveOneFile() throws IOException, InterruptedException, ExecutionException {
         try (ExecutorService two = Executors.newFixedThreadPool(2)) {
             List<Future<Path>> both = two.invokeAll(List.of(this::get, this::get));
             for (Future<Path> one : both) {
@@ -273,7 +273,7 @@ final class DownloadTest {
     }
 
     @Test
-    void filesInOnnxAreInstalledByTheirOwnReader() throws IOException {
+    void installsOnnxByItsReader() throws IOException {
         String sha256 = Sha256.hex(Sha256.of(Files.write(folder.resolve("net"), content)));
         try (FileServer zoo = new FileServer("/models/net.onnx", content)) {
             PublicFile known = new PublicFile(
@@ -289,14 +289,14 @@ final class DownloadTest {
                         return target;
                     },
                     remarks::add);
-            assertThat(installer.get(WeightName.parse("squeezenet-zoo"), known, blueprint))
+            assertThat(installer.get(WeightName.parse("squeezenet-zoo"), known, expected))
                     .isEqualTo(target);
             assertThat(offered).containsExactly("squeezenet-zoo net.onnx");
         }
     }
 
     @Test
-    void namesWithoutPublicFileSayWhereTheyComeFrom() {
+    void nameWithoutPublicFileIsReported() {
         WeightInstaller acquisition = new WeightInstaller(
                 store(),
                 new Download(Optional.of(server.base()), Duration.ofSeconds(1), _ -> _ -> {}, false),

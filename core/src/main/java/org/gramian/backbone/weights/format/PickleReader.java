@@ -31,6 +31,11 @@ final class PickleReader {
     static final int MAX_REMEMBERED = 500_000;
     static final int MAX_MARKS = 1000;
 
+    private static final int MAX_RANK = 64;
+
+    /** Comparing longer names repeatedly is too slow. */
+    private static final int MAX_NAME_LENGTH = 10_000;
+
     private static final Map<String, DType> STORAGES = Map.of(
             "torch.DoubleStorage", DType.F64,
             "torch.FloatStorage", DType.F32,
@@ -62,7 +67,7 @@ final class PickleReader {
     }
 
     /** Python's {@code int}. */
-    record Whole(long value) implements Value {}
+    record Int(long value) implements Value {}
 
     /** Python's {@code str}. */
     record Text(String value) implements Value {}
@@ -117,9 +122,9 @@ final class PickleReader {
                 take(Double.BYTES);
                 push(Other.OTHER);
             }
-            case 'J' -> push(new Whole(bytes.getInt()));
-            case 'K' -> push(new Whole(length1()));
-            case 'M' -> push(new Whole(Short.toUnsignedInt(bytes.getShort())));
+            case 'J' -> push(new Int(bytes.getInt()));
+            case 'K' -> push(new Int(length1()));
+            case 'M' -> push(new Int(Short.toUnsignedInt(bytes.getShort())));
             case 0x8a -> push(integer(length1()));
             case 'X' -> push(text(Integer.toUnsignedLong(bytes.getInt())));
             case '}' -> push(new Dictionary(new LinkedHashMap<>()));
@@ -293,17 +298,17 @@ final class PickleReader {
 
     /** Refuses a name that is too long to be compared. */
     private void requireShort(Text name) throws TensorFileException {
-        if (name.value().length() > FileLimits.NAME_LENGTH) {
+        if (name.value().length() > MAX_NAME_LENGTH) {
             throw fault("expected a name of at most %d characters, found one of %d"
-                    .formatted(FileLimits.NAME_LENGTH, name.value().length()));
+                    .formatted(MAX_NAME_LENGTH, name.value().length()));
         }
     }
 
     private List<Long> numbers(Value value) throws TensorFileException {
         List<Value> items = row(value);
         // checked before copying: a file can refer to one long row a million times
-        if (items.size() > FileLimits.RANK) {
-            throw fault("expected at most " + FileLimits.RANK + " dimensions, found " + items.size());
+        if (items.size() > MAX_RANK) {
+            throw fault("expected at most " + MAX_RANK + " dimensions, found " + items.size());
         }
         List<Long> numbers = new ArrayList<>();
         for (Value item : items) {
@@ -313,7 +318,7 @@ final class PickleReader {
     }
 
     private long number(Value value) throws TensorFileException {
-        if (value instanceof Whole(long whole) && whole >= 0) {
+        if (value instanceof Int(long whole) && whole >= 0) {
             return whole;
         }
         throw fault("expected a whole number from 0 to 2^63-1, found something else");
@@ -332,7 +337,7 @@ final class PickleReader {
         return Byte.toUnsignedInt(bytes.get());
     }
 
-    private Whole integer(int length) throws TensorFileException {
+    private Int integer(int length) throws TensorFileException {
         if (length > Long.BYTES) {
             throw fault("expected a number of at most " + Long.BYTES + " bytes, found " + length);
         }
@@ -341,7 +346,7 @@ final class PickleReader {
         for (int i = length - 2; i >= 0; i--) {
             value = value << Byte.SIZE | Byte.toUnsignedLong(littleEndian[i]);
         }
-        return new Whole(value);
+        return new Int(value);
     }
 
     private Text text(long length) throws TensorFileException {

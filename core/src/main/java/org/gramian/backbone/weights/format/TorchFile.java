@@ -44,17 +44,31 @@ final class TorchFile {
     private static final String PICKLE = "/data.pkl";
     private static final int CHUNK = 1 << 20;
 
+    /** Largest pickle of a state dictionary, without the data: 100 to 200 bytes for each tensor. */
+    static final int MAX_PICKLE_BYTES = 16 << 20;
+
+    private static final int MAX_ENTRIES = 100_000;
+
+    /** Small files may unpack to this many bytes, larger ones to this multiple of their size: weights hardly compress. */
+    private static final long SMALL_BYTES = 64L << 20;
+
+    private static final long MAX_RATIO = 16;
+
     private final Path file;
     private final ZipFile zip;
     private final Arena arena;
-    private final FileLimits allowance;
+    /** Bytes that may still be allocated: entries that share their packed bytes could grow a small file to any size. */
+    private long allowance;
+
+    private final long limit;
     private final Map<Storage, MemorySegment> storages = new HashMap<>();
 
     private TorchFile(Path file, ZipFile zip, Arena arena) {
         this.file = file;
         this.zip = zip;
         this.arena = arena;
-        this.allowance = new FileLimits(file, file.toFile().length());
+        this.limit = maxUnpacked(file.toFile().length());
+        this.allowance = limit;
     }
 
     /** Returns all tensors in the order of the pickle. */
@@ -77,8 +91,8 @@ final class TorchFile {
             }
         }
         long size = entry(folder + PICKLE).getSize();
-        if (size > FileLimits.PICKLE_BYTES) {
-            throw fault("expected a pickle of at most %d bytes, found %d".formatted(FileLimits.PICKLE_BYTES, size));
+        if (size > MAX_PICKLE_BYTES) {
+            throw fault("expected a pickle of at most %d bytes, found %d".formatted(MAX_PICKLE_BYTES, size));
         }
         Value object = PickleReader.read(file, content(folder + PICKLE).asByteBuffer());
         List<String> remarks = new ArrayList<>();
@@ -112,14 +126,28 @@ final class TorchFile {
         }
         if (!view.layout().isRowMajor()) {
             // Views that share memory could make copies of any size from a small file.
-            allowance.allocate("its transposed tensors", view.layout().shape().elements() * width);
+            allocate("its transposed tensors", view.layout().shape().elements() * width);
         }
         return view.layout().take(storage.type(), bytes, arena);
     }
 
+    private static long maxUnpacked(long packed) {
+        return Math.max(SMALL_BYTES, packed > Long.MAX_VALUE / MAX_RATIO ? Long.MAX_VALUE : packed * MAX_RATIO);
+    }
+
+    /** Adds the unpacked size of an entry to the total of the file, which is bounded. */
+    private void allocate(String entry, long bytes) throws TensorFileException {
+        if (bytes > allowance) {
+            throw fault(
+                    "with %s, the content would unpack to more than %d bytes, too much for weights of that size: refused"
+                            .formatted(QuotedText.text(entry), limit));
+        }
+        allowance -= bytes;
+    }
+
     private String folder() throws TensorFileException {
-        if (zip.size() > FileLimits.ENTRIES) {
-            throw fault("expected at most " + FileLimits.ENTRIES + " entries in the zip archive, found " + zip.size());
+        if (zip.size() > MAX_ENTRIES) {
+            throw fault("expected at most " + MAX_ENTRIES + " entries in the zip archive, found " + zip.size());
         }
         List<String> folders = zip.stream()
                 .map(ZipEntry::getName)
@@ -146,11 +174,11 @@ final class TorchFile {
     private MemorySegment content(String name) throws IOException {
         ZipEntry entry = entry(name);
         long size = entry.getSize();
-        if (size < 0 || size > FileLimits.unpacked(entry.getCompressedSize())) {
+        if (size < 0 || size > maxUnpacked(entry.getCompressedSize())) {
             throw fault("%s would unpack from %d to %d bytes, too much for weights: refused"
                     .formatted(QuotedText.text(name), entry.getCompressedSize(), size));
         }
-        allowance.allocate(name, size);
+        allocate(name, size);
         MemorySegment content = arena.allocate(size, Long.BYTES);
         CRC32 checksum = new CRC32();
         long at = 0;

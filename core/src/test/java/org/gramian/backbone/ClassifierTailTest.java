@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A backbone and its tail are the network. */
-class TailTest {
+class ClassifierTailTest {
     private final Scope scope = Scope.open(); // JUnit makes one object per run
 
     @AfterEach
@@ -73,7 +73,7 @@ class TailTest {
             Var mean = FeatureMaps.globalAveragePool(end).reshape(size.at(0), whole.channels());
             for (String layer : cuts(whole)) {
                 Backbone cut = whole.cutAt(layer);
-                Tail tail = cut.tail();
+                ClassifierTail tail = cut.tail();
                 Var features = cut.apply(tape.constant(images), trial.frozen(tape));
                 assertTensor(tail.apply(features, trial.frozen(tape)).value())
                         .as(layer)
@@ -100,7 +100,7 @@ class TailTest {
         "squeezenet, fire9, 512, 1000, conv10"
     })
     void itEndsBeforeTheClassScores(String network, String layer, long channels, long outputs, String layers) {
-        Tail tail = Backbone.of(network, layer).tail();
+        ClassifierTail tail = Backbone.of(network, layer).tail();
         assertThat(tail.channels()).isEqualTo(channels);
         assertThat(tail.outputs()).isEqualTo(outputs);
         assertThat(String.join(", ", tail.layers())).isEqualTo(layers);
@@ -120,7 +120,7 @@ class TailTest {
 
     @Test
     void fullyConnectedLayersWantTheMapsOfOneSize() {
-        Tail tail = Backbone.of("vgg16").tail();
+        ClassifierTail tail = Backbone.of("vgg16").tail();
         tail.requireFits(14, 14);
         tail.requireFits(15, 15); // pool5 leaves 7×7 of these too
         assertThatThrownBy(() -> tail.requireFits(16, 14))
@@ -131,7 +131,7 @@ class TailTest {
 
     @Test
     void mapsOfAnotherNumberAreRefused() {
-        Tail tail = Backbone.of("squeezenet").tail();
+        ClassifierTail tail = Backbone.of("squeezenet").tail();
         try (BackboneTrial trial = BackboneTrial.of(whole(Backbone.of("squeezenet")), DType.F32);
                 Tape tape = Tape.inference()) {
             Var maps = tape.constant(Tensors.zeros(Shape.of(1, 500, 3, 3), DType.F32, Device.CPU));
@@ -145,7 +145,7 @@ class TailTest {
     @ParameterizedTest
     @CsvSource({"squeezenet, fire8", "resnet18, layer4.0"})
     void gradientsAreCentralDifferences(String network, String layer) {
-        Tail tail = Backbone.of(network, layer).tail();
+        ClassifierTail tail = Backbone.of(network, layer).tail();
         SplittableRandom random = new SplittableRandom(5);
         Tensor maps = Tensors.gaussian(random, Shape.of(1, tail.channels(), 2, 3), DType.F64);
         try (BackboneTrial trial = BackboneTrial.of(whole(Backbone.of(network)), DType.F64)) {
@@ -161,7 +161,7 @@ class TailTest {
 
     @Test
     void predictionHoldsNothingButItsResult() {
-        Tail tail = Backbone.of("squeezenet", "fire7").tail();
+        ClassifierTail tail = Backbone.of("squeezenet", "fire7").tail();
         try (ParameterSet parameters =
                         ParameterSet.initialize(tail.parameters(), new SplittableRandom(1), DType.F32, Device.CPU);
                 Tape tape = Tape.inference()) {

@@ -30,7 +30,7 @@ import org.gramian.tensor.Shape;
  * <p>With several feature layers of different sizes, the last layer's maps arrive resized to the first one's size. The
  * tail undoes that exactly, by the inverse of the interpolation.
  */
-public final class Tail {
+public final class ClassifierTail {
     /** Upper bound of the search for a size that fits. */
     private static final int LARGEST = 64;
 
@@ -45,11 +45,11 @@ public final class Tail {
      * @throws IllegalArgumentException if only the class scores follow, the network has none, or the layers that
      *     follow need more than the feature maps
      */
-    Tail(LayerSelection cut) {
+    ClassifierTail(LayerSelection cut) {
         this(cut, (layers, _) -> layers);
     }
 
-    private Tail(LayerSelection cut, Rewriting rewriting) {
+    private ClassifierTail(LayerSelection cut, Rewriting rewriting) {
         List<NetworkLayer> following = cut.following();
         boolean scored = !following.isEmpty() && following.getLast().name().equals(Backbone.LOGITS);
         if (!scored || following.size() == 1) {
@@ -76,8 +76,8 @@ public final class Tail {
      * @param replacement replaces layers by others with the same parameters and results; these types are internal to Gramian
      */
     @SuppressWarnings("exports")
-    public Tail rewritten(Rewriting replacement) {
-        return new Tail(cut, replacement);
+    public ClassifierTail rewritten(Rewriting replacement) {
+        return new ClassifierTail(cut, replacement);
     }
 
     /** Returns the name of the network, such as {@code googlenet}. */
@@ -203,7 +203,7 @@ public final class Tail {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Tail tail
+        return other instanceof ClassifierTail tail
                 && network().equals(tail.network())
                 && layer().equals(tail.layer())
                 && grid().equals(tail.grid());

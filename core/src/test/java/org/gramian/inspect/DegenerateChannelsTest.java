@@ -12,7 +12,7 @@ import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
-final class ChannelSumsTest {
+final class DegenerateChannelsTest {
     private static final int CHANNELS = 6;
     private static final int POSITIONS = 9;
 
@@ -32,7 +32,7 @@ final class ChannelSumsTest {
     }
 
     private static DegenerateChannels judged(double[] maps, int batch) {
-        ChannelSums sums = new ChannelSums();
+        DegenerateChannels.Accumulator sums = new DegenerateChannels.Accumulator();
         int each = CHANNELS * POSITIONS;
         try (Scope _ = Scope.open()) {
             for (int start = 0; start < maps.length; start += batch * each) {

@@ -64,7 +64,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements I
         return new Param<>(stage.uid(), name, meaning, String.class);
     }
 
-    @SuppressWarnings("unchecked") // a stage names itself as S
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // a stage names itself as S
     static <S, T> S with(Params stage, Param<T> parameter, T value) {
         stage.set(parameter, value);
         return (S) stage;

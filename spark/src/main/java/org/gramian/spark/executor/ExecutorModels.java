@@ -54,10 +54,12 @@ final class ExecutorModels {
 
         /** Ends the use by a task, called once for each {@link #acquire}. */
         void release() {
-            synchronized (ExecutorModels.class) {
-                users--;
-            }
+            ExecutorModels.release(this);
         }
+    }
+
+    private static synchronized void release(Loaded model) {
+        model.users--;
     }
 
     /** Returns a model on a device, loading it for the first task. */

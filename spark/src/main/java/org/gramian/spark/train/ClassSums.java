@@ -128,7 +128,8 @@ final class ClassSums {
                 for (int i = 0; i < crops.length; i++) {
                     sums[label * size + i % size] += crops[i];
                 }
-                sums[classes * size + label] += crops.length / size;
+                int count = crops.length / size;
+                sums[classes * size + label] += count;
             }
         });
         return sums;

@@ -54,7 +54,11 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
      * @param validation marks validation images (boolean); empty to select a fraction
      */
     public record Columns(String image, String name, String label, String validation) {
-        /** @throws IllegalArgumentException if a column is missing or has a wrong type */
+        /**
+         * Checks the columns of a table.
+         *
+         * @throws IllegalArgumentException if a column is missing or has a wrong type
+         */
         public void requireIn(StructType schema) {
             List<String> there = Arrays.asList(schema.fieldNames());
             Stream.of(image, name, label, validation)

@@ -79,7 +79,7 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
         String file = modelFile(session);
         output.check(session, Stream.concat(Stream.of(file), places.stream()).toList(), this::log);
         S stage = stage(file).setDevice(device.name());
-        InputOptions.Images images = input.read(session, places, this::log);
+        SparkInputOptions.Images images = input.read(session, places, this::log);
         requireMissing(images.rows().columns());
         stage.setInputCol(images.column());
         List<Column> columns =

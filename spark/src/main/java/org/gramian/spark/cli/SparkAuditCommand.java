@@ -25,7 +25,7 @@ import org.gramian.image.audit.AuditReport.ClassCount;
 import org.gramian.image.audit.DatasetFindings;
 import org.gramian.image.audit.Finding;
 import org.gramian.image.audit.Finding.Severity;
-import org.gramian.spark.cli.InputOptions.LabelOptions;
+import org.gramian.spark.cli.SparkInputOptions.LabelOptions;
 import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.PartitionAudit;
 import picocli.CommandLine.Command;
@@ -63,7 +63,7 @@ final class SparkAuditCommand extends SparkCommand {
     @Override
     int run(SparkSession session) throws IOException, InterruptedException {
         output.check(session, places, this::log);
-        InputOptions.Images images = input.read(session, places, this::log);
+        SparkInputOptions.Images images = input.read(session, places, this::log);
         OutputOptions.Written written = output.write(facts(labels.named(images), session), "", this::log);
         AuditSummary summary = AuditSummary.of(session.read().parquet(output.place()));
         print(written.text() + summary.text());

@@ -24,7 +24,7 @@ abstract class SparkCommand implements Callable<Integer> {
     private CommandSpec command;
 
     @Mixin
-    final InputOptions input = new InputOptions();
+    final SparkInputOptions input = new SparkInputOptions();
 
     @Mixin
     final OutputOptions output = new OutputOptions();

@@ -20,7 +20,7 @@ import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.CropOptions;
 import org.gramian.run.config.Settings;
-import org.gramian.spark.cli.InputOptions.LabelOptions;
+import org.gramian.spark.cli.SparkInputOptions.LabelOptions;
 import org.gramian.spark.train.LabelledImages;
 import org.gramian.spark.train.SparkTrainer;
 import org.gramian.tensor.Device;
@@ -118,7 +118,7 @@ final class SparkTrainCommand extends SparkCommand {
         }
 
         /** Returns the column that marks the validation set, false without one. */
-        Column validation(InputOptions.Images images) {
+        Column validation(SparkInputOptions.Images images) {
             if (validationColumn == null) {
                 return functions.lit(false);
             }
@@ -141,14 +141,14 @@ final class SparkTrainCommand extends SparkCommand {
     @Override
     int run(SparkSession session) throws IOException {
         output.requireFree(session, places);
-        InputOptions.Images images = input.read(session, places, this::log);
+        SparkInputOptions.Images images = input.read(session, places, this::log);
         if (!labels.exist(images)) {
             throw new IllegalArgumentException("expected a column of classes, found the columns "
                     + String.join(", ", images.rows().columns()) + "; set it with --label-column");
         }
         LabelledImages.Columns columns = new LabelledImages.Columns(
                 LabelOptions.IMAGE,
-                InputOptions.PATH,
+                SparkInputOptions.PATH,
                 LabelOptions.LABEL,
                 options.validationColumn == null ? "" : VALIDATION);
         Column validation = options.validation(images).as(VALIDATION);

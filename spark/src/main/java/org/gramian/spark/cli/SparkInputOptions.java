@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of the input: files, or a table of images. */
-final class InputOptions {
+final class SparkInputOptions {
     /** Column of paths if the input is files. */
     static final String PATH = "path";
 

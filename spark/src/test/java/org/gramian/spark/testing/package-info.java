@@ -1,6 +1,6 @@
 /**
- * What tests on Spark stand on: a {@link org.gramian.spark.testing.SparkHome} made of the jars that Maven found, and in it a
- * {@link org.gramian.spark.testing.StandaloneCluster} of real processes.
+ * Fixtures of tests on Spark: a {@link org.gramian.spark.testing.LocalSpark} session, and a {@link
+ * org.gramian.spark.testing.SparkHome} made of the jars that Maven found.
  */
 @NullMarked
 package org.gramian.spark.testing;

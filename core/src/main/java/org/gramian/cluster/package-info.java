@@ -7,7 +7,7 @@
  *
  * <pre>{@code
  * KMeans.Clusters words = KMeans.of(64).fit(rows, random);
- * Mixture mixture = GaussianMixture.of(64).fit(rows, random);
+ * GaussianMixture.Mixture mixture = GaussianMixture.of(64).fit(rows, random);
  * }</pre>
  *
  * <p>Results belong to the scope around the call.

@@ -2,7 +2,7 @@
  * Explanations of predictions: which regions of an image, and which pairs of feature maps, drive the score of a class.
  *
  * <pre>{@code
- * Explanation why = new Explainer(model, card, Settings.DEFAULT).explain(CroppedImage.of(image, card), label);
+ * Explanation why = new Explainer(model, card, Explainer.Settings.DEFAULT).explain(CroppedImage.of(image, card), label);
  * HeatImage.sheet(image, why); // image, heat map, pairs
  * HeatImage.overlay(why.heat()); // transparent overlay
  * }</pre>

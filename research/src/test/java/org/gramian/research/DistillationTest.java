@@ -63,11 +63,11 @@ class DistillationTest {
         return new Teacher(backbone, Optional.of(scores), parameters, backbone.preprocessing(), "random");
     }
 
-    private Optional<Path> run(String out, Consumer<TrainEvent> listener, Cancellation cancellation)
+    private Optional<Path> run(String out, int epochs, Consumer<TrainEvent> listener, Cancellation cancellation)
             throws IOException {
-        Distillation.Options options = new Distillation.Options(true, EPOCHS, 3e-3, 6, 32, 48, 0.5, Precision.F32, 3);
+        Distillation.Options options = new Distillation.Options(true, epochs, 3e-3, 6, 32, 48, 0.5, Precision.F32, 3);
         TrainingContext context = TrainingContext.of(Device.CPU)
-                .withThreads(2)
+                .withThreads(1)
                 .withListener(listener)
                 .withCancellation(cancellation)
                 .withCheckpointing(Checkpointing.every(Duration.ofDays(1)));
@@ -84,13 +84,13 @@ class DistillationTest {
         }
     }
 
-    private Path trained(String out) throws IOException {
-        return run(out, _ -> {}, Cancellation.onRequest()).orElseThrow();
+    private Path trained(String out, int epochs) throws IOException {
+        return run(out, epochs, _ -> {}, Cancellation.onRequest()).orElseThrow();
     }
 
     @Test
     void lossFallsAndWeightsCanBeInstalled() throws IOException {
-        Path file = trained("out");
+        Path file = trained("out", EPOCHS);
         List<EpochDone> epochs = History.open(folder.resolve("out/history.csv")).epochs();
         assertThat(epochs).hasSize(EPOCHS);
         assertThat(epochs.getLast().loss()).isLessThan(0.95 * epochs.getFirst().loss());
@@ -107,10 +107,11 @@ class DistillationTest {
 
     @Test
     void resumedRunEqualsUninterruptedRun() throws IOException {
-        byte[] whole = Files.readAllBytes(trained("whole"));
+        byte[] whole = Files.readAllBytes(trained("whole", 3));
         Cancellation cancellation = Cancellation.onRequest();
         assertThat(run(
                         "parts",
+                        3,
                         event -> {
                             if (event instanceof TrainEvent.Stepped step && step.epoch() == 2 && step.step() == 1) {
                                 cancellation.cancel();
@@ -118,7 +119,7 @@ class DistillationTest {
                         },
                         cancellation))
                 .isEmpty();
-        assertThat(Files.readAllBytes(trained("parts"))).isEqualTo(whole);
+        assertThat(Files.readAllBytes(trained("parts", 3))).isEqualTo(whole);
     }
 
     @Test

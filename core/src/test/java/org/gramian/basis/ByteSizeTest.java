@@ -27,6 +27,8 @@ final class ByteSizeTest {
     void sizesAreFormattedInPowersOfTen() {
         assertThat(ByteSize.text(999)).isEqualTo("999 bytes");
         assertThat(ByteSize.text(1_500)).isEqualTo("1.5 kB");
+        assertThat(ByteSize.text(999_949)).isEqualTo("999.9 kB");
+        assertThat(ByteSize.text(999_999)).isEqualTo("1.0 MB");
         assertThat(ByteSize.text(2_000_000_000_000L)).isEqualTo("2.0 TB");
     }
 }

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -93,7 +94,7 @@ public final class EmbedCommand implements Callable<Integer> {
             paramLabel = "DIR|IMAGE",
             description = "a folder of images, with or without classes, a CSV file that lists them, or an image")
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path folder;
+    private Path images;
 
     @Parameters(index = "2", paramLabel = "OUT", description = "a .csv, .parquet, .npy or .safetensors file")
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -105,12 +106,11 @@ public final class EmbedCommand implements Callable<Integer> {
         AtomicFile.require(out);
         Path file = engine.model();
         ModelHeader header = OpenModel.header(file);
-        if (Files.exists(out) && Files.isSameFile(out, file)) {
-            throw new IllegalArgumentException("OUT would overwrite the model " + file);
-        }
+        requireOther(file);
+        requireOther(images);
         Dataset dataset = layout == null
-                ? Layouts.openImages(folder)
-                : Layouts.parse(layout).read(folder);
+                ? Layouts.openImages(images)
+                : Layouts.parse(layout).read(images);
         dataset.notes().forEach(note -> console.say(note.text()));
         FeatureOutput.requireSpace(out, bytes(header, dataset, form), 0);
         try (OpenModel model = engine.open(file);
@@ -126,12 +126,18 @@ public final class EmbedCommand implements Callable<Integer> {
         }
     }
 
+    private void requireOther(Path input) throws IOException {
+        if (Files.exists(out) && Files.exists(input) && Files.isSameFile(out, input)) {
+            throw new IllegalArgumentException("OUT would overwrite the input " + input + "; choose another file");
+        }
+    }
+
     private void embed(Classifier classifier, List<Sample> samples, FeatureOutput file, Progress progress) {
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
-        List<ImageSource> images = samples.stream()
+        List<ImageSource> sources = samples.stream()
                 .map(sample -> ImageSource.of(sample, reader::read))
                 .toList();
-        classifier.run(images, Set.of(Engine.Rows.DESCRIPTORS), (index, result) -> {
+        classifier.run(sources, Set.of(Engine.Rows.DESCRIPTORS), (index, result) -> {
             switch (result) {
                 case ImageResult.Computed computed -> write(index, computed, file);
                 case ImageResult.Failed failed -> file.unreadable(index, failed.unreadable());
@@ -170,27 +176,28 @@ public final class EmbedCommand implements Callable<Integer> {
             console.say("no image could be read: " + out + " was not written");
             return ExitCode.DATA;
         }
-        Map<String, String> about = about(header, dataset);
+        Map<String, String> metadata = metadata(header, dataset);
         if (form == FeatureOutput.Format.SAFETENSORS) {
-            rows.write(Shape.of(header.descriptorSize()), DType.F32, about);
+            rows.write(Shape.of(header.descriptorSize()), DType.F32, metadata);
         } else {
             boolean each = crops == CropRows.EACH;
             int length = Math.toIntExact(header.descriptorSize());
-            rows.writeTable(form, length, dataset.classes(), each, about);
+            rows.writeTable(form, length, dataset.classes(), each, metadata);
         }
-        console.out().printf("%s: %d descriptors of length %d%n", out, rows.rows(), header.descriptorSize());
+        console.out()
+                .printf(Locale.ROOT, "%s: %d descriptors of length %d%n", out, rows.rows(), header.descriptorSize());
         return rows.unreadable().isEmpty() ? ExitCode.DONE : ExitCode.DATA;
     }
 
-    private static Map<String, String> about(ModelHeader header, Dataset dataset) {
-        Map<String, String> about = new LinkedHashMap<>();
-        about.put("gramian", Version.number());
-        about.put("backbone", header.backbone().name());
-        about.put("layer", header.backbone().layer());
-        about.put("pooling", header.head().pooling().text());
-        about.put("preprocessing", header.card().preprocessing().text());
-        about.put("crops", header.card().crops().text());
-        about.put("classes", JsonText.of(dataset.classes()));
-        return about;
+    private static Map<String, String> metadata(ModelHeader header, Dataset dataset) {
+        Map<String, String> metadata = new LinkedHashMap<>();
+        metadata.put("gramian", Version.number());
+        metadata.put("backbone", header.backbone().name());
+        metadata.put("layer", header.backbone().layer());
+        metadata.put("pooling", header.head().pooling().text());
+        metadata.put("preprocessing", header.card().preprocessing().text());
+        metadata.put("crops", header.card().crops().text());
+        metadata.put("classes", JsonText.of(dataset.classes()));
+        return metadata;
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.cli.train;
 
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -70,7 +71,7 @@ public final class CompareCommand implements Callable<Integer> {
             arity = "0..*",
             paramLabel = "RESULT|DIR",
             description = "evaluation file or run folder; for a table: dataset folder")
-    private List<Path> places = new ArrayList<>();
+    private List<Path> paths = new ArrayList<>();
 
     @Mixin
     private final TableOptions table = new TableOptions();
@@ -98,17 +99,17 @@ public final class CompareCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--json applies to results only; the folder of a table has " + TableReport.Format.JSON.file());
         }
-        if (places.isEmpty()) {
-            table.preset().ifPresent(this::sayWhatThePaperHas);
+        if (paths.isEmpty()) {
+            table.preset().ifPresent(this::printPaperDatasets);
             throw new IllegalArgumentException("expected DIR, one or several dataset folders, found none");
         }
         caching.check();
         Object[] typed =
                 spec.root().commandLine().getParseResult().originalArgs().toArray();
-        return new TableTraining(console, table, training, CommandHint.of(typed), places, torch, caching.root()).run();
+        return new TableTraining(console, table, training, CommandHint.of(typed), paths, torch, caching.root()).run();
     }
 
-    private void sayWhatThePaperHas(TablePreset preset) {
+    private void printPaperDatasets(TablePreset preset) {
         console.say(preset.meaning() + "; download its datasets from their authors and pass their folders as DIR:");
         for (PaperData one : PaperData.values()) {
             console.say("  " + one.title() + ", layout " + one.layout() + ": " + one.source());
@@ -125,13 +126,13 @@ public final class CompareCommand implements Callable<Integer> {
             throw new IllegalArgumentException("expected --methods or --preset with " + String.join(", ", typed)
                     + ", which apply to training only");
         }
-        if (places.size() < 2) {
+        if (paths.size() < 2) {
             throw new IllegalArgumentException(
-                    "expected at least two RESULTs (evaluation files or run folders), found " + places.size()
+                    "expected at least two RESULTs (evaluation files or run folders), found " + paths.size()
                             + "; to train and compare methods: "
                             + CommandHint.of("compare", "DIR", "--methods", "average,bcnn"));
         }
-        return compare(places);
+        return compare();
     }
 
     /** Returns whether an option applies to training only; those of configuration keys have no field. */
@@ -141,17 +142,17 @@ public final class CompareCommand implements Callable<Integer> {
                         .contains(field.getDeclaringClass());
     }
 
-    private int compare(List<Path> results) throws IOException {
+    private int compare() throws IOException {
         boolean printed = STANDARD_OUTPUT.equals(json);
-        ReportFile file = json == null || printed ? null : ReportFile.of(json);
-        List<Evaluation> first = EvaluationFolder.read(results.getFirst());
+        ReportFile file = json == null || printed ? null : reportFile(json);
+        List<Evaluation> first = EvaluationFolder.read(paths.getFirst());
         List<Comparison> comparisons = new ArrayList<>();
-        for (Path other : results.subList(1, results.size())) {
+        for (Path other : paths.subList(1, paths.size())) {
             comparisons.add(compare(first, other));
         }
         int classes = first.getFirst().classes().size();
         ComparisonTable shown = new ComparisonTable(
-                results.stream().map(Path::toString).toList(), comparisons, FoldTable.metrics(classes));
+                paths.stream().map(Path::toString).toList(), comparisons, FoldTable.metrics(classes));
         console.out().print(printed ? shown.json() : shown.text());
         console.out().flush();
         if (file != null) {
@@ -160,25 +161,36 @@ public final class CompareCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
+    private ReportFile reportFile(Path file) throws IOException {
+        for (Path result : paths) {
+            if (Files.exists(file) && Files.exists(result) && Files.isSameFile(file, result)) {
+                throw new IllegalArgumentException(
+                        "--json would overwrite the result " + result + "; choose another file");
+            }
+        }
+        return ReportFile.of(file);
+    }
+
     private Comparison compare(List<Evaluation> first, Path other) throws IOException {
         List<Evaluation> second = EvaluationFolder.read(other);
         try {
             return Comparison.of(first, second);
         } catch (IllegalArgumentException refused) {
             throw new IllegalArgumentException(
-                    places.getFirst() + " and " + other + ": " + refused.getMessage(), refused);
+                    paths.getFirst() + " and " + other + ": " + refused.getMessage(), refused);
         }
     }
 
     /**
      * Comparisons of one model with others, as text for the terminal and as JSON.
      *
-     * @param names what the models are called, one more than there are comparisons
+     * @param names names of the models, one more than there are comparisons
      * @param comparisons of the first with each of the others
-     * @param metrics the numbers that the text shows
+     * @param metrics metrics that the text shows
      */
     private record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Metric> metrics) {
-        private static final String LUCK = "p: probability of such a difference by chance (McNemar's test)";
+        private static final String P_VALUE =
+                "p: probability of such a difference if both are equally accurate (McNemar's test)";
 
         String text() {
             StringBuilder text = new StringBuilder();
@@ -194,7 +206,7 @@ public final class CompareCommand implements Callable<Integer> {
             for (int i = 0; i < comparisons.size(); i++) {
                 text.append(sentence(i)).append(System.lineSeparator());
             }
-            text.append(LUCK);
+            text.append(P_VALUE);
             if (comparisons.size() > 1) {
                 text.append("; with several comparisons, require p < 0.05 / ").append(comparisons.size());
             }

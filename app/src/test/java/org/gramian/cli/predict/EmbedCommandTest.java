@@ -179,6 +179,9 @@ class EmbedCommandTest {
                 facts(".safetensors", ".npy", ".csv", ".parquet"),
                 Run.of("embed", model, photos, folder.resolve("out.txt")));
         assertRefused(ExitCode.USAGE, facts(model), Run.of("embed", model, photos, model));
+        Path list = Files.writeString(folder.resolve("images.csv"), "path,class\nphotos/paper/a.bmp,paper\n");
+        assertRefused(ExitCode.USAGE, facts("images.csv"), Run.of("embed", model, list, list));
+        assertThat(list).content().startsWith("path,class");
         assertRefused(ExitCode.DATA, facts("absent"), Run.of("embed", model, folder.resolve("absent"), out));
         Files.writeString(model, "no model");
         assertRefused(ExitCode.MODEL, facts(model), Run.of("embed", model, photos, out));

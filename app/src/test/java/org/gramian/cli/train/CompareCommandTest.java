@@ -107,6 +107,17 @@ class CompareCommandTest {
         assertRefused(List.of(here), facts("RESULT"));
     }
 
+    @Test
+    void jsonNeverReplacesResult() throws IOException {
+        Path first = file("a.json", MadeUpEvaluation.of(1, "third 1", 4, 3));
+        Path second = file("b.json", MadeUpEvaluation.of(2, "third 1", 4, 1));
+        String before = Files.readString(second);
+        Run run = Run.of("compare", first, second, "--json", second);
+        assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.err()).has(facts("--json", "b.json"));
+        assertThat(second).hasContent(before);
+    }
+
     private static void assertRefused(List<Path> results, Facts words) {
         List<Object> arguments = new ArrayList<>(List.of("compare"));
         arguments.addAll(results);

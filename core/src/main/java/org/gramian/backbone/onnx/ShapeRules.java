@@ -9,15 +9,15 @@ import org.gramian.tensor.Shape;
 
 /** Shapes of results from shapes and constant inputs; every error names the node. */
 public final class ShapeRules {
-    /** Largest number of dimensions. */
+    /** Maximum number of dimensions. */
     private static final int MAX_RANK = 8;
 
-    /** Largest number of elements of one tensor for one image. */
+    /** Maximum number of elements of one tensor for one image. */
     private static final long MAX_ELEMENTS = 1L << 31;
 
     private ShapeRules() {}
 
-    /** Returns a shape of valid sizes. */
+    /** Returns a shape; throws if it has too many dimensions or elements, or a negative size. */
     static Shape shape(OnnxNode node, long... sizes) {
         if (sizes.length > MAX_RANK) {
             throw node.error("expected at most " + MAX_RANK + " dimensions, found " + sizes.length);
@@ -33,7 +33,7 @@ public final class ShapeRules {
     static int axis(OnnxNode node, long axis, int rank) {
         long index = axis < 0 ? axis + rank : axis;
         if (index < 0 || index >= rank) {
-            throw node.error("expected a dimension below " + rank + ", found " + axis);
+            throw node.error("expected a dimension from " + -rank + " to " + (rank - 1) + ", found " + axis);
         }
         return (int) index;
     }
@@ -127,12 +127,16 @@ public final class ShapeRules {
         }
         boolean[] added = new boolean[rank];
         for (long axis : axes) {
-            added[axis(node, axis, rank)] = true;
+            int index = axis(node, axis, rank);
+            if (added[index]) {
+                throw node.error("expected distinct axes, found " + Arrays.toString(axes));
+            }
+            added[index] = true;
         }
         long[] sizes = new long[rank];
         int next = 0;
         for (int i = 0; i < rank; i++) {
-            sizes[i] = added[i] || next == x.rank() ? 1 : x.at(next++);
+            sizes[i] = added[i] ? 1 : x.at(next++);
         }
         return shape(node, sizes);
     }
@@ -164,14 +168,14 @@ public final class ShapeRules {
     /** Returns the indexes of Gather along a dimension, 0 or more. */
     static long[] indexes(NodeContext at, int axis) {
         long size = at.in(0).size(axis);
-        long[] indexes = Arrays.stream(at.constant(1).integers())
-                .map(i -> i < 0 ? i + size : i)
-                .toArray();
-        if (Arrays.stream(indexes).anyMatch(i -> i < 0 || i >= size)) {
-            throw at.error("expected indexes below " + size + ", found "
-                    + Arrays.stream(indexes).limit(8).boxed().toList() + " of dimension " + axis);
+        long[] given = at.constant(1).integers();
+        for (long index : given) {
+            if (index < -size || index >= size) {
+                throw at.error("expected indexes from " + -size + " to " + (size - 1) + " of dimension " + axis
+                        + ", found " + index);
+            }
         }
-        return indexes;
+        return Arrays.stream(given).map(i -> i < 0 ? i + size : i).toArray();
     }
 
     static Shape concatenated(NodeContext at, int axis) {
@@ -227,14 +231,14 @@ public final class ShapeRules {
 
     private static Range range(OnnxNode node, int axis, long size, long start, long end, long step) {
         if (step == 0) {
-            throw node.error("expected a step other than 0");
+            throw node.error("expected a step other than 0, found 0");
         }
-        long least = step > 0 ? 0 : -1;
-        long most = step > 0 ? size : size - 1;
-        long from = Math.clamp(start < 0 ? start + size : start, step > 0 ? 0 : Math.min(0, most), Math.max(0, most));
-        long to = Math.clamp(end < 0 ? Math.max(end, -size - 1) + size : end, least, Math.max(least, most));
+        long min = step > 0 ? 0 : -1;
+        long max = step > 0 ? size : size - 1;
+        long from = Math.clamp(start < 0 ? start + size : start, Math.min(0, max), max);
+        long to = Math.clamp(end < 0 ? end + size : end, min, max);
         long span = step > 0 ? to - from : from - to;
-        return new Range(axis, from, step, span <= 0 ? 0 : (span - 1) / Math.max(1, Math.abs(step)) + 1);
+        return new Range(axis, from, step, span <= 0 ? 0 : (span - 1) / Math.abs(Math.max(step, -Long.MAX_VALUE)) + 1);
     }
 
     /** Returns the sizes of the parts of Split. */

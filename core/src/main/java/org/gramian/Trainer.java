@@ -101,7 +101,7 @@ public final class Trainer {
         return set("data.protocol", text);
     }
 
-    /** Sets the epochs of the head on frozen features; with 0 the classifier is solved in closed form. */
+    /** Sets the epochs of the head on frozen features; with 0 the classifier is fitted by a solver. */
     public Trainer epochs(int epochs) {
         return set("stage1.epochs", epochs);
     }

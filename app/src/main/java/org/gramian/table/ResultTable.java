@@ -247,11 +247,12 @@ public record ResultTable(
         List<String> remarks = new ArrayList<>();
         if (!ignored.isEmpty()) {
             remarks.add(String.join(" and ", ignored) + " has no effect on " + String.join("; ", solved)
-                    + ": that classifier is solved in closed form");
+                    + ": that classifier is fitted by a solver");
         }
         if (!random.isEmpty()) {
-            remarks.add("the pooling has trainable parameters, which a closed-form classifier leaves at their random"
-                    + " initialization: " + String.join("; ", random));
+            remarks.add(
+                    "the pooling has trainable parameters, which a classifier fitted by a solver leaves at their random"
+                            + " initialization: " + String.join("; ", random));
         }
         remarks.addAll(untested);
         return remarks;

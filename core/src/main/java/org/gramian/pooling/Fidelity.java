@@ -57,14 +57,14 @@ public enum Fidelity {
                     "triu", Map.of("gradient", "exact"),
                     "root", Map.of("eps", StageRegistry.number(Root.DEFAULT_EPSILON), "gradient", "exact")));
 
-    private final String preset;
+    private final String method;
     private final boolean normalizesScores;
 
     @SuppressWarnings("ImmutableEnumChecker") // made by Map.of
     private final Map<String, Map<String, String>> arguments;
 
-    Fidelity(String preset, boolean normalizesScores, Map<String, Map<String, String>> arguments) {
-        this.preset = preset;
+    Fidelity(String method, boolean normalizesScores, Map<String, Map<String, String>> arguments) {
+        this.method = method;
         this.normalizesScores = normalizesScores;
         this.arguments = arguments;
     }
@@ -83,9 +83,9 @@ public enum Fidelity {
         return EnumWords.parse(Fidelity.class, "the fidelity", text);
     }
 
-    /** Returns the default {@linkplain Methods method}: the authors' code supports C' = C only. */
-    public String preset() {
-        return preset;
+    /** Returns the name of the default {@linkplain Methods method}, such as {@code paper}. */
+    public String method() {
+        return method;
     }
 
     /** Returns whether batch norm precedes the softmax. */

@@ -78,9 +78,9 @@ class FidelityTest {
 
     @ParameterizedTest
     @EnumSource(Fidelity.class)
-    void parsesFidelityWithFittingPreset(Fidelity fidelity) {
+    void parsesNameAndDefaultMethod(Fidelity fidelity) {
         assertThat(Fidelity.parse(fidelity.text())).isEqualTo(fidelity);
-        assertThat(Pooling.parse(fidelity.preset(), fidelity).descriptorSize(512))
+        assertThat(Pooling.parse(fidelity.method(), fidelity).descriptorSize(512))
                 .isPositive();
         assertThat(fidelity.normalizesScores()).isEqualTo(fidelity == Fidelity.AUTHORS);
     }

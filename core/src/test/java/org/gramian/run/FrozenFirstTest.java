@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The default recipe: a comparison of poolings, a classifier in closed form, then fine-tuning. */
+/** The default recipe: a comparison of poolings, a classifier fitted by a solver, then fine-tuning. */
 final class FrozenFirstTest {
     @TempDir
     private static Path images = Path.of("");

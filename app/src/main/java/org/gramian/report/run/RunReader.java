@@ -227,7 +227,7 @@ public final class RunReader {
             lacks(
                     part,
                     holder(file) + " has no " + file.getFileName()
-                            + (part == ReportPart.CURVES ? "; a classifier solved in closed form has no epochs" : ""));
+                            + (part == ReportPart.CURVES ? "; a classifier fitted by a solver has no epochs" : ""));
         } else {
             try {
                 return Optional.of(reading.read(file));

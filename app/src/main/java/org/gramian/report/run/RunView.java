@@ -112,7 +112,7 @@ public record RunView(
         Set<String> reasons = data.reasons(part);
         String usual = switch (part) {
             case FOLD -> "the fold is not finished";
-            case CURVES -> "the classifier was solved in closed form, without epochs";
+            case CURVES -> "the classifier was fitted by a solver, without epochs";
             case IMAGES -> "the gallery holds fewer than 4 test images";
             case MODEL -> "the run has no model";
             case SPD -> "this pooling has no matrices";

@@ -37,7 +37,7 @@ import org.gramian.train.recipe.Schedule;
  *
  * <p>From strong to weak: given values; those of the {@link Fidelity}; what suits the backbone, the pooling and the
  * device; the fixed defaults of {@link TrainConfig}. Without options a run compares poolings on frozen features of the whole image
- * and solves the classifier in closed form; on a GPU with enough images it fine-tunes all layers after that. docs/results.md has
+ * and fits the classifier by a convex solver; on a GPU with enough images it fine-tunes all layers after that. docs/results.md has
  * the measurements on FMD, dtd10 and cars39 behind each choice.
  */
 public final class DefaultResolver {
@@ -45,7 +45,7 @@ public final class DefaultResolver {
     private static final int LARGE_SIZE = 320;
 
     /** Maximum number of images for a search over C, which takes five times as long. */
-    private static final int SEARCHED_IMAGES = 5000;
+    private static final int MAX_SEARCHED_IMAGES = 5000;
 
     private static final double DEFAULT_COST = 10;
 
@@ -96,8 +96,8 @@ public final class DefaultResolver {
     /** Upper bound: the authors' number of iterations depends on the dataset. */
     private static final int AUTHORS_EPOCHS = 30;
 
-    /** Diverges at the full learning rate of SGD: 10 % on FMD, which is chance. */
-    private static final String DELICATE = "efficientnet-lite4";
+    /** Backbone that diverges at the full learning rate of SGD: 10 % on FMD, which is chance. */
+    private static final String DIVERGING = "efficientnet-lite4";
 
     private final DefaultsContext context;
     private Settings settings;
@@ -173,8 +173,8 @@ public final class DefaultResolver {
         return settings.get(component);
     }
 
-    private <T> T get(Function<TrainConfig, T> component, T otherwise) {
-        return settings.find(component).orElse(otherwise);
+    private <T> T get(Function<TrainConfig, T> component, T defaultValue) {
+        return settings.find(component).orElse(defaultValue);
     }
 
     private Fidelity fidelity() {
@@ -193,7 +193,7 @@ public final class DefaultResolver {
         return NetworkConfig.backbone(get(TrainConfig::backbone));
     }
 
-    /** Whether options imply a head that is trained by epochs on frozen features. */
+    /** Returns whether options imply a head that is trained by epochs on frozen features. */
     private boolean impliesStage1() {
         return get(TrainConfig::stage1Epochs, 0) > 0
                 || settings.has("stage1.rate")
@@ -255,27 +255,28 @@ public final class DefaultResolver {
             return;
         }
         if (isAuto()) {
-            choose("network.classifier", svm(context.images()), "solved in closed form on frozen features");
+            choose("network.classifier", svm(context.images()), "fitted to frozen features by a solver");
             return;
         }
-        boolean own = Methods.find(get(TrainConfig::pooling))
+        boolean hasSolver = Methods.find(get(TrainConfig::pooling))
                 .map(Method::classifier)
                 .filter(word -> !word.equals(Method.SOFTMAX))
                 .isPresent();
-        if (!own && !isTrained(get(TrainConfig::pooling), NetworkConfig.backbone(settings.partial()))) {
+        if (!hasSolver && !isTrained(get(TrainConfig::pooling), NetworkConfig.backbone(settings.partial()))) {
             choose("network.classifier", svm(context.images()), "the pooling has no trainable parameters");
         }
     }
 
     private static Optional<LinearSolver> svm(long rows) {
-        return Optional.of(new Svm(rows > SEARCHED_IMAGES ? OptionalDouble.of(DEFAULT_COST) : OptionalDouble.empty()));
+        return Optional.of(
+                new Svm(rows > MAX_SEARCHED_IMAGES ? OptionalDouble.of(DEFAULT_COST) : OptionalDouble.empty()));
     }
 
     private static boolean isTrained(String text, Backbone backbone) {
         try {
             Pooling pooling = Pooling.parse(text).resolve(backbone, Integer.MAX_VALUE);
             return pooling.hasTrainable(backbone.channels());
-        } catch (IllegalArgumentException misfit) {
+        } catch (IllegalArgumentException incompatible) {
             return true; // RunConfig reports the conflict
         }
     }
@@ -299,7 +300,7 @@ public final class DefaultResolver {
         choose("network.classifier", Method.SOFTMAX, "trained together with the pooling");
         Optional<LinearSolver> solver = get(TrainConfig::classifier);
         if (solver.isPresent()) {
-            String reason = solver.get().text() + " is solved in closed form";
+            String reason = solver.get().text() + " is fitted by a solver, without epochs";
             choose("stage1.epochs", 0, reason);
             choose("network.logit-norm", false, reason);
             if (setting("network.classifier").wanted()) {
@@ -328,7 +329,7 @@ public final class DefaultResolver {
         Settings common = Settings.NONE
                 .orElse("data.crops", "paper", why)
                 .orElse("data.near-duplicates", false, why)
-                .orElse("network.pooling", "paper", why)
+                .orElse("network.pooling", fidelity.method(), why)
                 .orElse("optimizer.name", UpdateRule.SGD, why)
                 .orElse("stage1.refit", Optional.empty(), why)
                 .orElse("stiefel.multiplier", stiefel.multiplier(), why)
@@ -344,7 +345,7 @@ public final class DefaultResolver {
                     .orElse("optimizer.batch", BATCH, why)
                     .orElse("stage2.rate", PAPER_STAGE2_RATE, why);
         }
-        Settings authors = common.orElse("network.logit-norm", true, why)
+        Settings authors = common.orElse("network.logit-norm", fidelity.normalizesScores(), why)
                 .orElse("stage1.rate", AUTHORS_RATE, why)
                 .orElse("stage2.rate", AUTHORS_RATE, why)
                 .orElse("stage2.backbone-rate", 1, why)
@@ -374,8 +375,8 @@ public final class DefaultResolver {
                     0,
                     "frozen features are as accurate with fewer than " + Quality.FINE_TUNED_IMAGES + " images");
         } else {
-            int most = quality == Quality.BEST ? BEST_STAGE2_EPOCHS : STAGE2_EPOCHS;
-            int epochs = Math.clamp(MAX_IMAGES_SEEN / images, MIN_STAGE2_EPOCHS, most);
+            int maxEpochs = quality == Quality.BEST ? BEST_STAGE2_EPOCHS : STAGE2_EPOCHS;
+            int epochs = Math.clamp(MAX_IMAGES_SEEN / images, MIN_STAGE2_EPOCHS, maxEpochs);
             choose("stage2.epochs", epochs, "a GPU is available for " + images + " images");
         }
     }
@@ -405,8 +406,8 @@ public final class DefaultResolver {
                 isCorrected() && epochs > 0 && get(TrainConfig::optimizer, UpdateRule.ADAMW) == UpdateRule.ADAMW;
         String plain = epochs == 0 ? "the backbone is frozen" : "as in the paper";
         String why = modern ? "the backbone is fine-tuned" : plain;
-        boolean delicate = backbone.name().equals(DELICATE);
-        String gently = delicate ? DELICATE + " diverges at the full learning rate of SGD" : plain;
+        boolean diverges = backbone.name().equals(DIVERGING);
+        String sgdReason = diverges ? DIVERGING + " diverges at the full learning rate of SGD" : plain;
         int size = get(TrainConfig::crops).size();
         int smaller = modern && size > 256 ? size * 7 / 10 / 32 * 32 : size;
         if (modern && context.images() >= 10 * FINE_TUNING_BATCH) {
@@ -420,8 +421,8 @@ public final class DefaultResolver {
                     "pretrained weights need a smaller learning rate than new layers");
         }
         choose("stage2.schedule", modern ? new Schedule.Cosine() : STAGE2_PLATEAU, why);
-        choose("stage2.warmup", modern ? WARMUP * epochs : delicate ? 1 : 0, modern ? why : gently);
-        choose("stage2.backbone-rate", delicate ? 0.1 : 1, gently);
+        choose("stage2.warmup", modern ? WARMUP * epochs : diverges ? 1 : 0, modern ? why : sgdReason);
+        choose("stage2.backbone-rate", diverges ? 0.1 : 1, sgdReason);
         choose("optimizer.label-smoothing", modern ? 0.1 : 0, why);
         choose("optimizer.clip", modern ? 5 : 0, why);
         choose("network.dropout", modern ? 0.2 : 0, why);
@@ -486,12 +487,12 @@ public final class DefaultResolver {
         boolean given = settings.has("stage1.rate");
         boolean normalized = isNormalized(pooling);
         String length = normalized ? "descriptors have unit norm" : "descriptors do not have unit norm";
-        boolean words = trainsWords(pooling.aggregation());
+        boolean codewords = trainsCodewords(pooling.aggregation());
         choose("stage1.per-length", !given && !normalized, given ? "the learning rate is set" : length);
         choose(
                 "stage1.rate",
-                words ? 0.1 : 1,
-                words ? "codewords of the pooling diverge at a larger learning rate" : length);
+                codewords ? 0.1 : 1,
+                codewords ? "codewords of the pooling diverge at a larger learning rate" : length);
     }
 
     /**
@@ -500,16 +501,16 @@ public final class DefaultResolver {
      */
     private static boolean isNormalized(Pooling pooling) {
         return pooling.normalizations().reversed().stream()
-                .filter(normalization -> !(normalization instanceof Pca)) // which keeps lengths at most
+                .filter(normalization -> !(normalization instanceof Pca)) // a projection of centred unit vectors
                 .findFirst()
                 .filter(Normalization.L2.class::isInstance)
                 .isPresent();
     }
 
-    private static boolean trainsWords(Aggregation aggregation) {
+    private static boolean trainsCodewords(Aggregation aggregation) {
         return switch (aggregation) {
             case NetVlad _, DeepTen _ -> true;
-            case Join join -> join.branches().stream().anyMatch(branch -> trainsWords(branch.aggregation()));
+            case Join join -> join.branches().stream().anyMatch(branch -> trainsCodewords(branch.aggregation()));
             default -> false;
         };
     }
@@ -536,7 +537,7 @@ public final class DefaultResolver {
         String reason = !isCorrected()
                 ? "as in the paper"
                 : get(TrainConfig::classifier).isPresent()
-                        ? "the classifier is solved in closed form"
+                        ? "the classifier is fitted by a solver"
                         : get(TrainConfig::stage1Epochs) == 0
                                 ? "the head is not trained by epochs"
                                 : get(TrainConfig::logitNorm) ? "network.logit-norm is true" : "";

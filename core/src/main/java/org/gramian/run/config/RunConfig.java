@@ -97,7 +97,7 @@ public record RunConfig(TrainConfig options, NetworkConfig network, Recipe recip
                 recipe.stage1().epochs() == 0,
                 "stage1.epochs: expected 0",
                 solver,
-                "it is solved in closed form, without epochs");
+                "it is fitted by a solver, without epochs");
         require(!logitNorm, "network.logit-norm: expected false", solver, "its scores are not normalized");
         require(
                 recipe.loss().smoothing() == 0 || tuned,
@@ -108,7 +108,7 @@ public record RunConfig(TrainConfig options, NetworkConfig network, Recipe recip
                 recipe.dropout() == 0 || tuned,
                 "network.dropout: expected 0 without fine-tuning",
                 solver,
-                "it is solved in closed form, without training steps");
+                "it is fitted by a solver, without training steps");
     }
 
     private static void require(boolean fits, String expectation, LinearSolver solver, String reason) {

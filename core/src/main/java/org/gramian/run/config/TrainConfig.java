@@ -470,7 +470,7 @@ public record TrainConfig(
 
     /** Effort of a run: the trade-off between time and accuracy for unset options. */
     public enum Quality {
-        /** Frozen features of small images, a classifier in closed form. */
+        /** Frozen features of small images, a classifier fitted by a solver. */
         FAST,
         /** Frozen features, then fine-tuning on a GPU with enough images. */
         BALANCED,

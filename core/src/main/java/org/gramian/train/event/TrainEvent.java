@@ -89,7 +89,7 @@ public sealed interface TrainEvent {
     record PoolingChosen(PoolingCompared best, int images, int candidates) implements TrainEvent {}
 
     /**
-     * A classifier was solved in closed form.
+     * A classifier was fitted by a solver.
      *
      * @param classifier as {@code svm}
      * @param values by name, as {@code C} and {@code gap}

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Two-stage training, Algorithm 1 of the paper: first the new layers on the features of a frozen backbone, then all layers.
  *
- * <p>A classifier that is solved in closed form replaces both stages; see {@link Recipe#solver}.
+ * <p>A classifier that is fitted by a solver replaces both stages; see {@link Recipe#solver}.
  *
  * <p>The model begins with random new layers and ends with the parameters of the best validation score, or the last ones without a
  * validation set. The same recipe and data give the same bits on the CPU of one machine at one number of compute threads, with and
@@ -64,7 +64,7 @@ public final class TwoStageTraining {
         if (recipe.solver().isPresent()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() > 0) {
             throw new IllegalArgumentException(
-                    "a classifier solved in closed form is not trained by epochs: expected 0 epochs, found "
+                    "a classifier fitted by a solver is not trained by epochs: expected 0 epochs, found "
                             + recipe.stage1().epochs() + " and "
                             + recipe.stage2().epochs());
         }

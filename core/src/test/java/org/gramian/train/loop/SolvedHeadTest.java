@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A classifier in closed form in place of stage 1. */
+/** A classifier fitted by a solver in place of stage 1. */
 class SolvedHeadTest {
     private static final Set<String> SOLVING = Set.of("descriptors", "cross-validation of C", "fitting svm");
 

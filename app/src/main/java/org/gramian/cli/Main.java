@@ -145,6 +145,7 @@ public final class Main implements Runnable {
         Interruption.exit(commandLine().setOut(out).execute(arguments));
     }
 
+    /** Returns the command line with all commands, help texts and error handlers. */
     public static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)

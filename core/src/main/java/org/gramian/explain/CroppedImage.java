@@ -14,6 +14,7 @@ import org.gramian.tensor.Shape;
  * The test crops of an image, without the image itself, which may be large.
  *
  * @param scaled the image at the size that all crops are cut from
+ * @param mosaic combines maps of the crops to one of the image
  */
 public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preprocessing, CropMosaic mosaic) {
     /** Alignment of libtorch's tensors. */
@@ -55,16 +56,20 @@ public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preproc
             preprocessing.write(scaled, crops.get(i), memory.asSlice(i * bytes, bytes));
         }
         if (blank) {
-            BitSet all = new BitSet();
-            all.set(0);
+            BitSet whole = new BitSet();
+            whole.set(0);
             preprocessing.write(
-                    masked(all, 1, 1).scaled, crops.getFirst(), memory.asSlice(crops.size() * bytes, bytes));
+                    masked(whole, 1, 1).scaled, crops.getFirst(), memory.asSlice(crops.size() * bytes, bytes));
         }
         return memory;
     }
 
-    /** Replaces some cells of a grid over the image by the mean colour. */
-    CroppedImage masked(BitSet places, int columns, int rows) {
+    /**
+     * Replaces cells of a grid over the image by its mean colour.
+     *
+     * @param cells cells to replace, row by row
+     */
+    CroppedImage masked(BitSet cells, int columns, int rows) {
         long[] sums = new long[CHANNELS];
         byte[] rgb = scaled.rgb().clone();
         for (int i = 0; i < rgb.length; i++) {
@@ -79,7 +84,7 @@ public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preproc
             int row = (int) ((long) y * rows / scaled.height());
             for (int x = 0; x < width; x++) {
                 int column = (int) ((long) x * columns / width);
-                if (places.get(row * columns + column)) {
+                if (cells.get(row * columns + column)) {
                     System.arraycopy(mean, 0, rgb, CHANNELS * (y * width + x), CHANNELS);
                 }
             }

@@ -13,12 +13,12 @@ import org.gramian.image.crop.Preprocessing;
 /**
  * Metadata of a model: classes, preprocessing, crops, temperature, origin and metrics.
  *
- * @param classes names, in the order of the scores; at least 2, none empty, no two equal
+ * @param classes names, in the order of the scores; at least 2, none blank, no two equal
  * @param preprocessing channel order, mean and standard deviation that the backbone expects
  * @param crops crops of an image that are averaged (the plan's {@linkplain CropPlan#testing testing} crops)
- * @param temperature divisor of the scores before the softmax, positive; 1 without calibration
+ * @param temperature divisor of the scores before the softmax, positive and finite; 1 without calibration
  * @param origin how it was trained, by key: protocol, fold, fingerprint, seed, versions, weights, configuration; no clock time
- * @param metrics of the test set, by name
+ * @param metrics metrics of the test set, by name
  */
 public record ModelCard(
         List<String> classes,
@@ -35,17 +35,18 @@ public record ModelCard(
         if (classes.size() < 2) {
             throw new IllegalArgumentException("expected a model of at least 2 classes, found " + classes.size());
         }
-        requireDistinct(classes);
+        requireNames(classes);
         if (!(temperature > 0) || !Double.isFinite(temperature)) {
-            throw new IllegalArgumentException("expected a positive temperature, found " + temperature);
+            throw new IllegalArgumentException("expected a positive finite temperature, found " + temperature);
         }
     }
 
-    private static void requireDistinct(List<String> classes) {
+    private static void requireNames(List<String> classes) {
         Set<String> seen = new HashSet<>();
         for (String name : classes) {
             if (name.isBlank()) {
-                throw new IllegalArgumentException("expected a name for every class, found an empty one");
+                throw new IllegalArgumentException("expected a name for every class, found " + QuotedText.text(name)
+                        + " for class " + classes.indexOf(name));
             }
             if (!seen.add(name)) {
                 throw new IllegalArgumentException(

@@ -44,7 +44,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian pool}: descriptors, and gradients, of given features. */
+/** {@code gramian pool}: computes descriptors, and gradients, of given feature maps. */
 @Command(
         name = "pool",
         mixinStandardHelpOptions = true,
@@ -55,11 +55,11 @@ import picocli.CommandLine.Parameters;
             "and with --upstream also 'grad.features', 'grad.conv.weight', 'grad.spd0.weight', ..."
         })
 public final class PoolCommand implements Callable<Integer> {
-    /** Images whose channels are checked for dead and duplicate ones. */
+    /** Number of images that are checked for dead and duplicate channels. */
     private static final long CHECKED_IMAGES = 32;
 
     /** Characters of a stage's form that fit on a line of the help. */
-    private static final int LONGEST_FORM = 72;
+    private static final int MAX_FORM_LENGTH = 72;
 
     @Mixin
     private final Console console = new Console();
@@ -120,7 +120,7 @@ public final class PoolCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Pooling open = Pooling.parse(pooling);
+        Pooling given = Pooling.parse(pooling);
         requireOutput();
         if (batch < 1) {
             throw new IllegalArgumentException("--batch: expected at least 1, found " + batch);
@@ -134,13 +134,14 @@ public final class PoolCommand implements Callable<Integer> {
             Tensor maps = TensorInput.read(features, "features", precision, arena);
             requireMaps(maps);
             long channels = maps.size(1);
-            Pooling parsed = open.resolve(channels, PoolParameters.images(maps));
-            warn(parsed, maps);
-            try (ParameterSet parameters = parsed.initialize(channels, new SplittableRandom(seed), precision, device)) {
-                new PoolParameters(parsed, parameters, console::say).fill(params, maps, arena);
+            Pooling resolved = given.resolve(channels, PoolParameters.images(maps));
+            warn(resolved, maps);
+            try (ParameterSet parameters =
+                    resolved.initialize(channels, new SplittableRandom(seed), precision, device)) {
+                new PoolParameters(resolved, parameters, console::say).fill(params, maps, arena);
                 Tensor gradient = upstream == null ? null : TensorInput.read(upstream, "upstream", precision, arena);
-                PoolRun run = new PoolRun(parsed, parameters, device, batch);
-                write(run.compute(maps, gradient, console::say), parsed);
+                PoolRun run = new PoolRun(resolved, parameters, device, batch);
+                write(run.compute(maps, gradient, console::say), resolved);
             }
             console.out()
                     .printf(
@@ -148,8 +149,8 @@ public final class PoolCommand implements Callable<Integer> {
                             "%s: %d descriptors of length %d by %s%n",
                             out,
                             maps.size(0),
-                            parsed.descriptorSize(channels),
-                            parsed);
+                            resolved.descriptorSize(channels),
+                            resolved);
         }
         return ExitCode.DONE;
     }
@@ -161,8 +162,8 @@ public final class PoolCommand implements Callable<Integer> {
         }
     }
 
-    private void warn(Pooling parsed, Tensor maps) {
-        parsed.warnings(maps.size(1)).forEach(console::say);
+    private void warn(Pooling resolved, Tensor maps) {
+        resolved.warnings(maps.size(1)).forEach(console::say);
         if (maps.size(1) > 1) {
             Tensor some = maps.slice(0, 0, Math.min(CHECKED_IMAGES, maps.size(0)));
             Diagnostics.Channels channels =
@@ -174,15 +175,15 @@ public final class PoolCommand implements Callable<Integer> {
         }
     }
 
-    /** A form that would run over the line, broken after one of its commas. */
+    /** Returns a form, broken after a comma if it is too long for a line. */
     private static String folded(String form) {
-        int comma = form.lastIndexOf(',', LONGEST_FORM);
-        return form.length() <= LONGEST_FORM || comma < 0
+        int comma = form.lastIndexOf(',', MAX_FORM_LENGTH);
+        return form.length() <= MAX_FORM_LENGTH || comma < 0
                 ? form
                 : form.substring(0, comma + 1) + "\n" + " ".repeat(35) + form.substring(comma + 1);
     }
 
-    /** The stages and methods, for the end of the help. */
+    /** Returns the stages and methods, for the end of the help. */
     public static String stages() {
         StringBuilder text = new StringBuilder("\nStages of --pooling:\n");
         for (PoolingStage.Syntax word : PoolingStage.all()) {
@@ -209,7 +210,7 @@ public final class PoolCommand implements Callable<Integer> {
         for (Path input :
                 Stream.of(features, params, upstream).filter(Objects::nonNull).toList()) {
             if (Files.exists(out) && Files.exists(input) && Files.isSameFile(out, input)) {
-                throw new IllegalArgumentException("OUT would overwrite the input " + input);
+                throw new IllegalArgumentException("OUT would overwrite the input " + input + "; choose another file");
             }
         }
     }
@@ -228,7 +229,7 @@ public final class PoolCommand implements Callable<Integer> {
     private record PoolRun(Pooling pooling, ParameterSet parameters, Device device, int batch) {
         private static final long SECOND = 1_000_000_000L;
 
-        /** {@code descriptors}, and with an upstream gradient {@code grad.<name>} of features and parameters. */
+        /** Computes {@code descriptors}, and with an upstream gradient {@code grad.<name>} of features and parameters. */
         SequencedMap<String, Tensor> compute(Tensor features, @Nullable Tensor upstream, Consumer<String> progress) {
             requireFit(features, upstream);
             Map<String, List<Tensor>> parts = new LinkedHashMap<>();

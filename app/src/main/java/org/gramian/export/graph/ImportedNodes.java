@@ -32,7 +32,7 @@ final class ImportedNodes {
         this.parameters = parameters;
     }
 
-    /** Copies a part of a network; what enters and leaves is as {@link Segment#apply} has it. */
+    /** Copies a part of a network; input and output have the layouts of {@link Segment#apply}. */
     Value copy(Segment segment, Value state) {
         Value entering = switch (segment.ends().entering().kind()) {
             case MAPS, TOKENS -> state;
@@ -124,7 +124,7 @@ final class ImportedNodes {
         };
     }
 
-    /** Returns other sizes; the one of the images, if there is one, follows from the others. */
+    /** Reshapes a value; the batch dimension, if there is one, follows from the other sizes. */
     private Value reshaped(Value x, List<Long> sizes) {
         return x.sizes().equals(sizes)
                 ? x
@@ -163,7 +163,7 @@ final class ImportedNodes {
         return graph.concat(parts, planned.axis(1));
     }
 
-    /** Repeats a constant or weight for each image: 0 times an element of the data has their number. */
+    /** Repeats a constant or weight for each image by adding 0 times one element of each image of the data. */
     private Value repeated(Value part, List<Value> parts, int images) {
         Value data = parts.stream()
                 .filter(value -> value.at(images) == Value.BATCH)

@@ -158,8 +158,8 @@ final class HostMath {
                     + shape);
         }
         work += shape.elements();
-        if (work > Plan.FOLDED_ELEMENTS) {
-            throw at.error("expected a constant of at most " + Plan.FOLDED_ELEMENTS + " steps, found more");
+        if (work > Plan.MAX_FOLDED_ELEMENTS) {
+            throw at.error("expected a constant of at most " + Plan.MAX_FOLDED_ELEMENTS + " steps, found " + work);
         }
         return (int) shape.elements();
     }

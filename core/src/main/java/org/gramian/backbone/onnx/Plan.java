@@ -13,16 +13,16 @@ import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operators from one tensor to another for one size of the first: shapes and constants are computed here, once, and
- * what remains are functions on the tape.
+ * Execution plan of a part of an ONNX graph for one shape of its input: shapes and constants are computed here, once;
+ * the other operators run on the tape.
  *
  * <p>A file exported for one image has the batch size 1 in its constants. Such a graph is planned for one image; the
  * dimension that holds the batch is known for every tensor and is multiplied by the number of images wherever a size is
  * written out, see {@link NodeContext#sizes}.
  */
 final class Plan {
-    /** Largest number of elements of all constants that are computed, and of the inputs that they are computed from. */
-    static final long FOLDED_ELEMENTS = 1L << 26;
+    /** Maximum number of elements of all constants that are computed, and of the inputs that they are computed from. */
+    static final long MAX_FOLDED_ELEMENTS = 1L << 26;
 
     private record Step(NodeContext at, BoundOperator operator) {}
 
@@ -32,7 +32,7 @@ final class Plan {
     private long folded;
 
     /**
-     * What to plan.
+     * Part of a graph to plan.
      *
      * @param graph constants, weights and operator set
      * @param nodes operators in topological order
@@ -43,10 +43,10 @@ final class Plan {
     record Task(OnnxGraph graph, List<OnnxNode> nodes, String input, String output, Map<String, HostTensor> given) {}
 
     /**
-     * Plans for a size.
+     * Plans for a shape of the input.
      *
      * @param state shape of the input, the batch first
-     * @throws IllegalArgumentException if the size does not fit; the message names the node
+     * @throws IllegalArgumentException if the graph does not support the shape; the message names the node
      */
     Plan(Task task, Shape state) {
         this.task = task;
@@ -75,7 +75,7 @@ final class Plan {
         boolean constant = inputs.stream().allMatch(operand -> operand.constant() != null);
         List<Operand> outputs;
         if (constant || node.operator().equals("Shape") || node.operator().equals("Size")) {
-            requireFoldable(at, constant ? inputs : List.of());
+            countFolded(at, constant ? inputs : List.of());
             outputs = HostMath.fold(at).stream().map(Operand::of).toList();
         } else {
             BoundOperator operator = bind(at);
@@ -85,15 +85,17 @@ final class Plan {
         for (int i = 0; i < Math.min(outputs.size(), node.outputs().size()); i++) {
             known.put(node.outputs().get(i), outputs.get(i));
         }
-        requireFoldable(at, outputs);
+        countFolded(at, outputs);
     }
 
-    private void requireFoldable(NodeContext at, List<Operand> operands) {
+    /** Adds the elements of constants to their total, which is bounded. */
+    private void countFolded(NodeContext at, List<Operand> operands) {
         for (Operand operand : operands) {
             folded += operand.constant() == null ? 0 : operand.shape().elements();
         }
-        if (folded > FOLDED_ELEMENTS) {
-            throw at.error("expected constants of at most " + FOLDED_ELEMENTS + " elements in all, found more");
+        if (folded > MAX_FOLDED_ELEMENTS) {
+            throw at.error(
+                    "expected constants of at most " + MAX_FOLDED_ELEMENTS + " elements in all, found " + folded);
         }
     }
 
@@ -161,7 +163,7 @@ final class Plan {
         return new PlannedNode.Tensor(name, Arrays.stream(sizes).boxed().toList(), operand.constant());
     }
 
-    /** Returns what is known of a tensor. */
+    /** Returns what is known of a tensor, or null if there is none of that name. */
     @Nullable
     Operand get(String tensor) {
         return known.get(tensor);
@@ -176,7 +178,11 @@ final class Plan {
                 .orElse(0);
     }
 
-    /** Returns what is known of the output. */
+    /**
+     * Returns what is known of the output.
+     *
+     * @throws IllegalArgumentException if it does not depend on the images
+     */
     Operand output() {
         Operand output = known.get(task.output());
         if (output == null || output.constant() != null) {

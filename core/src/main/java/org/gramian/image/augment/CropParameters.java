@@ -1,16 +1,16 @@
 package org.gramian.image.augment;
 
 /**
- * All that is drawn for one augmented crop: where it lies in the stored image, how its colours change, what is erased.
+ * Random parameters of one augmented crop: its position in the stored image, its colour changes and its erased rectangle.
  *
- * <p>The row form ({@link #write}) is what the CUDA kernels read; {@code augment.cu} names the same places.
+ * <p>The CUDA kernels read them as a row of numbers ({@link #write}); {@code augment.cu} defines the same indices.
  *
  * @param map from pixels of the crop to those of the stored image
- * @param colours of the crop
+ * @param colours colour changes of the crop
  * @param erased rectangle of the crop that becomes the mean colour, which is 0 after preprocessing
  */
 public record CropParameters(Affine map, Colours colours, Rectangle erased) {
-    /** Numbers of a row. */
+    /** Number of values of a row. */
     public static final int COUNT = 18;
 
     /**
@@ -24,22 +24,22 @@ public record CropParameters(Affine map, Colours colours, Rectangle erased) {
             return new Affine((float) width / size, 0, 0, 0, (float) height / size, 0);
         }
 
-        /** Exchanges left and right of a crop of the given size. */
+        /** Flips a crop of the given size horizontally. */
         public Affine flipped(int size) {
             return new Affine(-xx, xy, x0 + size * xx, -yx, yy, y0 + size * yx);
         }
 
-        /** Whether columns of the crop depend on columns of the image only, and rows on rows. */
+        /** Returns whether columns of the crop depend on columns of the image only, and rows on rows. */
         boolean separable() {
             return xy == 0 && yx == 0;
         }
 
-        /** Half-width of the filter along a row of the image: 1, or the reduction where that is greater. */
+        /** Returns the half-width of the filter along a row of the image: 1, or the reduction factor if it is greater. */
         float supportX() {
             return (float) Math.max(1, Math.sqrt((double) xx * xx + (double) xy * xy));
         }
 
-        /** Half-width of the filter along a column of the image. */
+        /** Returns the half-width of the filter along a column of the image. */
         float supportY() {
             return (float) Math.max(1, Math.sqrt((double) yx * yx + (double) yy * yy));
         }
@@ -64,9 +64,9 @@ public record CropParameters(Affine map, Colours colours, Rectangle erased) {
      */
     public record Colours(float contrast, float brightness, float saturation, float sharpness, int mask, int solarize) {
         /** No change. */
-        public static final Colours SAME = new Colours(1, 0, 1, 1, 255, 256);
+        public static final Colours IDENTITY = new Colours(1, 0, 1, 1, 255, 256);
 
-        /** What a byte of the stored image counts. */
+        /** Returns the level of a byte of the stored image after masking and solarizing. */
         float level(int value) {
             int kept = value & mask;
             return kept >= solarize ? 255 - kept : kept;
@@ -82,7 +82,7 @@ public record CropParameters(Affine map, Colours colours, Rectangle erased) {
             return x >= left && x < right && y >= top && y < bottom;
         }
 
-        /** Number of pixels. */
+        /** Returns the number of pixels. */
         public int area() {
             return (right - left) * (bottom - top);
         }
@@ -90,15 +90,19 @@ public record CropParameters(Affine map, Colours colours, Rectangle erased) {
 
     /** Returns the parameters that only resize the whole image. */
     public static CropParameters identity(int width, int height, int size) {
-        return new CropParameters(Affine.whole(width, height, size), Colours.SAME, Rectangle.NONE);
+        return new CropParameters(Affine.whole(width, height, size), Colours.IDENTITY, Rectangle.NONE);
     }
 
-    /** Exchanges left and right of what is rendered, before anything is erased. */
+    /** Flips the crop horizontally; the erased rectangle stays. */
     public CropParameters flipped(int size) {
         return new CropParameters(map.flipped(size), colours, erased);
     }
 
-    /** Writes the row of {@link #COUNT} numbers that a GPU reads. */
+    /**
+     * Writes the row of {@link #COUNT} numbers that a GPU reads.
+     *
+     * @param at index of the first number in the rows
+     */
     void write(float[] rows, int at) {
         float[] row = {
             map.xx,

@@ -94,9 +94,9 @@ public record LibtorchFolder(
             }
             String library = settings.platform().mainLibrary();
             throw new LibtorchException(origin + ": expected a folder with " + library
-                    + " in it, or in its folder 'lib';"
-                    + " found that " + folder + " " + contents(folder) + ". Try the folder 'torch/lib' of a PyTorch"
-                    + " installed with pip: 'python3 -c \"import torch; print(torch.__path__[0])\"' prints its parent."
+                    + " in it, in its folder 'lib' or in 'torch/lib'; found that " + folder + " " + contents(folder)
+                    + ". Try the folder of a PyTorch installed with pip, which"
+                    + " 'python3 -c \"import torch; print(torch.__path__[0])\"' prints."
                     + " Without " + origin + " the libtorch of the Maven artifact is used");
         }
 

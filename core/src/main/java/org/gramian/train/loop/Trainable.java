@@ -13,7 +13,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.ParameterGroup;
 
-/** What a stage minimizes: parameters and the loss of a batch. */
+/** Trainable parameters of a stage and the loss of a batch. */
 public interface Trainable {
     /** Returns all trained parameters, fitted ones included, by unique names. */
     SequencedMap<String, Parameter> parameters();
@@ -73,16 +73,16 @@ public interface Trainable {
         }
 
         /**
-         * Computes the gradients of {@code share·ℓ}, once.
+         * Computes the gradients of {@code weight·ℓ}, once.
          *
-         * @param share of the batch in the step: its crops by those of the step
+         * @param weight of the batch under gradient accumulation: its number of crops divided by that of the step
          */
-        Gradients backward(double share) {
+        Gradients backward(double weight) {
             Tape tape = value.tape();
             Tensor loss = value.value();
-            return share == 1
+            return weight == 1
                     ? tape.backward(value)
-                    : tape.backward(value, Tensors.full(share, loss.shape(), loss.type(), loss.device()));
+                    : tape.backward(value, Tensors.full(weight, loss.shape(), loss.type(), loss.device()));
         }
     }
 }

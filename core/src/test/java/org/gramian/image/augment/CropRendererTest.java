@@ -87,8 +87,8 @@ class CropRendererTest {
                     .draw(new Draw(seed.random().nextLong(), 0, i), new Geometry(130, 70, true), SIZE)
                     .map();
             Affine sheared = new Affine(map.xx(), 1e-9f, map.x0(), map.yx(), map.yy(), map.y0());
-            float[] general = render(image, new CropParameters(sheared, Colours.SAME, Rectangle.NONE), LEVELS);
-            float[] separable = render(image, new CropParameters(map, Colours.SAME, Rectangle.NONE), LEVELS);
+            float[] general = render(image, new CropParameters(sheared, Colours.IDENTITY, Rectangle.NONE), LEVELS);
+            float[] separable = render(image, new CropParameters(map, Colours.IDENTITY, Rectangle.NONE), LEVELS);
             assertThat(general).containsExactly(separable, within(2e-3f));
         }
     }
@@ -150,7 +150,7 @@ class CropRendererTest {
         assertThat(colours.level(0x5f)).isEqualTo(0x50);
         assertThat(colours.level(200)).isEqualTo(255 - 192);
         assertThat(colours.level(191)).isEqualTo(176);
-        assertThat(Colours.SAME.level(255)).isEqualTo(255);
+        assertThat(Colours.IDENTITY.level(255)).isEqualTo(255);
     }
 
     @RandomTest(times = 3)

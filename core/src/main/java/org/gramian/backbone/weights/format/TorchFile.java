@@ -40,7 +40,10 @@ import org.jspecify.annotations.Nullable;
 final class TorchFile {
     private static final List<String> WRAPPERS = List.of("state_dict", "model_state_dict", "model");
     private static final int MAX_WRAPPERS = 4;
+
+    /** Prefix of the names that {@code torch.nn.DataParallel} saves. */
     private static final String PARALLEL = "module.";
+
     private static final String PICKLE = "/data.pkl";
     private static final int CHUNK = 1 << 20;
 
@@ -86,8 +89,10 @@ final class TorchFile {
         String folder = folder();
         if (zip.getEntry(folder + "/byteorder") != null) {
             byte[] order = content(folder + "/byteorder").toArray(ValueLayout.JAVA_BYTE);
-            if (!new String(order, StandardCharsets.US_ASCII).strip().equals("little")) {
-                throw fault("expected a little-endian file, found another; save it again on a little-endian machine");
+            String stated = new String(order, StandardCharsets.US_ASCII).strip();
+            if (!stated.equals("little")) {
+                throw fault("expected the byte order 'little', found " + QuotedText.text(stated)
+                        + "; save it again on a little-endian machine");
             }
         }
         long size = entry(folder + PICKLE).getSize();
@@ -135,12 +140,16 @@ final class TorchFile {
         return Math.max(SMALL_BYTES, packed > Long.MAX_VALUE / MAX_RATIO ? Long.MAX_VALUE : packed * MAX_RATIO);
     }
 
-    /** Adds the unpacked size of an entry to the total of the file, which is bounded. */
-    private void allocate(String entry, long bytes) throws TensorFileException {
+    /**
+     * Adds bytes to the total of the file, which is bounded.
+     *
+     * @param content what needs them, for the message
+     */
+    private void allocate(String content, long bytes) throws TensorFileException {
         if (bytes > allowance) {
             throw fault(
                     "with %s, the content would unpack to more than %d bytes, too much for weights of that size: refused"
-                            .formatted(QuotedText.text(entry), limit));
+                            .formatted(content, limit));
         }
         allowance -= bytes;
     }
@@ -178,7 +187,7 @@ final class TorchFile {
             throw fault("%s would unpack from %d to %d bytes, too much for weights: refused"
                     .formatted(QuotedText.text(name), entry.getCompressedSize(), size));
         }
-        allocate(name, size);
+        allocate(QuotedText.text(name), size);
         MemorySegment content = arena.allocate(size, Long.BYTES);
         CRC32 checksum = new CRC32();
         long at = 0;
@@ -211,8 +220,8 @@ final class TorchFile {
             }
             inner = Objects.requireNonNull(dictionary.entries().get(new Text(wrapper)));
         }
-        throw new TensorFileException(
-                file, "expected a state dictionary of names and tensors, found no dictionary, or too many nested ones");
+        throw fault("expected a state dictionary of names and tensors, found "
+                + (object instanceof Dictionary ? "more than " + MAX_WRAPPERS + " nested ones" : "no dictionary"));
     }
 
     private SequencedMap<String, View> views(Dictionary dictionary, List<String> remarks) throws TensorFileException {
@@ -227,10 +236,8 @@ final class TorchFile {
             }
         }
         if (views.isEmpty()) {
-            throw new TensorFileException(
-                    file,
-                    "expected a state dictionary of names and tensors, found no tensor among " + others.size()
-                            + " entries" + (others.isEmpty() ? "" : ", the first of them " + others.getFirst()));
+            throw fault("expected a state dictionary of names and tensors, found no tensor among " + others.size()
+                    + " entries" + (others.isEmpty() ? "" : ", the first of them " + others.getFirst()));
         }
         if (!others.isEmpty()) {
             remarks.add("entries that are not tensors were skipped: " + NameList.some(others));

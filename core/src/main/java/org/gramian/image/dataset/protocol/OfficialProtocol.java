@@ -104,8 +104,8 @@ sealed interface OfficialProtocol extends Protocol {
                 new Published("aircraft-official:trainval", "fgvc-aircraft", 0, 0, true);
 
         static Published dtd(int first, int last) {
-            Protocols.requireBetween("dtd-official", first, 1, DTD_SPLITS);
-            Protocols.requireBetween("dtd-official:" + first + ".." + last, last, first, DTD_SPLITS);
+            Protocols.requireBetween("the first split", first, 1, DTD_SPLITS);
+            Protocols.requireBetween("the last split", last, first, DTD_SPLITS);
             return new Published("dtd-official:" + first + (first == last ? "" : ".." + last), DTD, first, last, false);
         }
 

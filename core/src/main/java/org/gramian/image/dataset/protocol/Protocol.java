@@ -39,10 +39,10 @@ public sealed interface Protocol permits RandomProtocol, OfficialProtocol {
         }
         Optional<String> incompatibility = incompatibility(dataset, duplicates);
         if (incompatibility.isPresent()) {
-            List<String> fitting = Protocols.fitting(dataset, duplicates);
-            String advice = fitting.isEmpty()
+            List<String> compatible = Protocols.compatible(dataset, duplicates);
+            String advice = compatible.isEmpty()
                     ? "every class needs at least 2 different images"
-                    : "protocols that fit: " + String.join(", ", fitting);
+                    : "protocols that fit: " + String.join(", ", compatible);
             throw new IllegalArgumentException(
                     "the protocol " + text() + " does not fit this dataset: " + incompatibility.get() + "; " + advice);
         }

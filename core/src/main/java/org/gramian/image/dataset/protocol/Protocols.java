@@ -20,6 +20,7 @@ public final class Protocols {
     /**
      * Description of a protocol for help texts.
      *
+     * @param name the name alone, such as {@code kfold}
      * @param form the name with its argument and default
      * @param meaning the train and test sets, in one line
      */
@@ -89,17 +90,17 @@ public final class Protocols {
     }
 
     /**
-     * Returns {@code holdout:share}: one fold whose test set is a random fraction of every class.
+     * Returns {@code holdout:fraction}: one fold whose test set is a random fraction of every class.
      *
-     * @param share test fraction, above 0 and below 1
+     * @param fraction test fraction, above 0 and below 1
      */
-    public static Protocol holdout(double share) {
-        return new RandomProtocol(Kind.HOLDOUT, share);
+    public static Protocol holdout(double fraction) {
+        return new RandomProtocol(Kind.HOLDOUT, fraction);
     }
 
     /**
      * Returns the default protocol of a dataset: the official one, else the folds that come with the data, else {@code thirds:3}
-     * for FMD and {@code holdout:0.2} for other images.
+     * for FMD and {@code holdout:0.2} for other datasets.
      */
     public static Protocol defaultFor(Dataset dataset) {
         String layout = dataset.source().layoutName();
@@ -122,35 +123,35 @@ public final class Protocols {
         return published ? Published.dtd(1, splits.size()) : new Given();
     }
 
-    /** Returns the protocols that can split a dataset, the default first. */
-    public static List<String> fitting(Dataset dataset, Duplicates duplicates) {
+    /** Returns protocols that can split a dataset, the default first. */
+    static List<String> compatible(Dataset dataset, Duplicates duplicates) {
         Stream<Protocol> others = Stream.of(defaultFor(dataset), new Given(), new RandomProtocol(Kind.HOLDOUT));
         Stream<Protocol> folds = Stream.of(5, 4, 3, 2).map(parts -> new RandomProtocol(Kind.KFOLD, parts));
-        Predicate<Protocol> fits =
+        Predicate<Protocol> isCompatible =
                 protocol -> protocol.incompatibility(dataset, duplicates).isEmpty();
-        return Stream.concat(others.filter(fits), folds.filter(fits).limit(1))
+        return Stream.concat(
+                        others.filter(isCompatible), folds.filter(isCompatible).limit(1))
                 .map(Protocol::text)
                 .distinct()
                 .toList();
     }
 
-    static void requireBetween(String name, int value, int least, int most) {
-        if (value < least || value > most) {
-            throw new IllegalArgumentException(
-                    "expected " + name + " with a whole number from " + least + " to " + most + ", found " + value);
+    static void requireBetween(String name, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException("expected " + name + " from " + min + " to " + max + ", found " + value);
         }
     }
 
     private static Rule random(Kind kind, String meaning) {
-        double usual = new RandomProtocol(kind).argument();
+        double defaultValue = new RandomProtocol(kind).argument();
         return new Rule(
                 kind.form(),
                 meaning,
                 arguments -> new RandomProtocol(
                         kind,
                         kind == Kind.HOLDOUT
-                                ? arguments.number("fraction", usual)
-                                : arguments.integer("folds", (int) usual)));
+                                ? arguments.number("fraction", defaultValue)
+                                : arguments.integer("folds", (int) defaultValue)));
     }
 
     private static Protocol dtd(NamedArguments arguments) {

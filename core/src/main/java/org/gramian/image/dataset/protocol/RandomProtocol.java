@@ -61,7 +61,7 @@ record RandomProtocol(Kind kind, double argument) implements Protocol {
 
     RandomProtocol {
         if (kind != Kind.HOLDOUT) {
-            Protocols.requireBetween(kind.word(), (int) argument, kind.least, kind.most);
+            Protocols.requireBetween("the number of folds", (int) argument, kind.least, kind.most);
         } else if (!(argument > 0 && argument < 1)) {
             throw new IllegalArgumentException(
                     "expected holdout:<fraction> with a fraction above 0 and below 1, found " + argument);

@@ -89,8 +89,13 @@ public final class ConfigKey {
         if (declared.option().isEmpty()) {
             return Optional.empty();
         }
-        String constant = declared.defaultValue().equals("true") ? "false" : "true";
-        return Optional.of(Option.of(section(name()), declared.option(), help(), declared.spark(), constant));
+        boolean negates = declared.defaultValue().equals("true");
+        return Optional.of(Option.of(
+                section(name()),
+                declared.option(),
+                negates ? "do not " + help() : help(),
+                declared.spark(),
+                Boolean.toString(!negates)));
     }
 
     /**

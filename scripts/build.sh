@@ -110,15 +110,15 @@ build() {
 }
 
 # The virtual machine's cache of loaded classes makes each start faster; without it, or with another JDK, everything works as well.
-# It holds what a rehearsal used: a model of the example pictures is trained, and asked for one of them.
+# It holds what a rehearsal used: a model is trained on the example images and predicts one of them.
 prepare_archive() {
-    local rehearsal=$home/app/target/rehearsal textures=$home/docs/examples/textures picture command=(--help)
+    local rehearsal=$home/app/target/rehearsal textures=$home/docs/examples/textures image command=(--help)
     local java=("$jdk/bin/java" "${java_options[@]}")
     rm -rf "$rehearsal"
-    "${java[@]}" -cp "$jars/*" org.gramian.cli.Main train "$textures" --backbone filters --pooling average --epochs 1 --out "$rehearsal" >/dev/null 2>&1 </dev/null || true
-    picture=$(find "$textures" -name '*.jpg' 2>/dev/null | head -n 1) || true
-    if [[ -f $rehearsal/model.safetensors && -n $picture ]]; then
-        command=(predict "$rehearsal/model.safetensors" "$picture")
+    "${java[@]}" -cp "$jars/*" org.gramian.cli.Main train "$textures" --backbone filters --pooling average --epochs 1 --no-cache --out "$rehearsal" >/dev/null 2>&1 </dev/null || true
+    image=$(find "$textures" -name '*.jpg' 2>/dev/null | head -n 1) || true
+    if [[ -f $rehearsal/model.safetensors && -n $image ]]; then
+        command=(predict "$rehearsal/model.safetensors" "$image")
     fi
     "${java[@]}" "-XX:AOTCacheOutput=$archive.new" -cp "$jars/*" org.gramian.cli.Main "${command[@]}" >/dev/null 2>&1 </dev/null || true
     rm -rf "$rehearsal"

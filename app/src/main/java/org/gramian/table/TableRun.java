@@ -175,7 +175,7 @@ public final class TableRun {
      * Audits all images, plans all rows and reads finished ones; writes nothing. A row with contradicting settings, or with
      * too few images for them, fails alone.
      *
-     * @throws UnfitDataException if the images do not suit the settings
+     * @throws UnfitDataException if the images and the settings are incompatible
      * @throws IOException naming what differs, if a row was begun with another configuration or other images
      * @throws InterruptedTrainingException if interrupted
      */
@@ -206,9 +206,9 @@ public final class TableRun {
             planned = trainer.plan(audit(one));
         } catch (UnfitDataException unfit) {
             throw unfit; // the images are the same for all rows
-        } catch (IllegalArgumentException misfit) {
+        } catch (IllegalArgumentException incompatible) {
             String title = row.titled(row.title(), plan.common());
-            return new Entry(one, row, title, folder, Optional.empty(), List.of(), Optional.of(misfit));
+            return new Entry(one, row, title, folder, Optional.empty(), List.of(), Optional.of(incompatible));
         }
         return new Entry(
                 one,

@@ -60,12 +60,12 @@ record SmallModel(Model model, ModelCard card) implements AutoCloseable {
             int side,
             boolean normalized,
             SplittableRandom random) {
-        Pooling settled = Pooling.parse(pooling).resolve(backbone, FITTED_TO);
-        Head head = new Head(settled, 3, normalized);
+        Pooling resolved = Pooling.parse(pooling).resolve(backbone, FITTED_TO);
+        Head head = new Head(resolved, 3, normalized);
         Model model = Model.begin(backbone, weights, head, random, Device.CPU);
         ParameterSet parameters = model.headParameters();
-        if (Fitting.isNeeded(settled)) {
-            fit(model, settled, side, random);
+        if (Fitting.isNeeded(resolved)) {
+            fit(model, resolved, side, random);
         }
         try (Scope _ = Scope.open()) {
             Parameter classifier = parameters.get("classifier.weight");

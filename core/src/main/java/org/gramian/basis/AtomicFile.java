@@ -10,6 +10,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Collection;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +74,26 @@ public final class AtomicFile {
     public static void require(Path path) throws FileSystemException {
         Path partial = beside(path);
         named(path, () -> Files.delete(Files.createFile(partial)));
+    }
+
+    /**
+     * Checks that an output is none of the inputs of a command.
+     *
+     * @param option name of the output on the command line
+     * @throws IllegalArgumentException if it is one
+     */
+    public static void requireOther(String option, Path output, Collection<Path> inputs) throws IOException {
+        for (Path input : inputs) {
+            if (isSame(output, input)) {
+                throw new IllegalArgumentException(
+                        option + " would overwrite the input " + input + "; choose another file");
+            }
+        }
+    }
+
+    /** Returns whether two paths name one existing file. */
+    public static boolean isSame(Path one, Path other) throws IOException {
+        return Files.exists(one) && Files.exists(other) && Files.isSameFile(one, other);
     }
 
     private static Path beside(Path path) throws FileSystemException {

@@ -48,9 +48,9 @@ public record KMeans(int clusters, int mostIterations) {
             Tensor centres = new Seeding(data, lengths).centres(clusters, random);
             Assignment assigned = assign(data, lengths, centres);
             long[] labels = assigned.labels.toLongs();
-            boolean settled = false;
+            boolean converged = false;
             int iteration = 1;
-            while (!settled && iteration < mostIterations) {
+            while (!converged && iteration < mostIterations) {
                 try (Scope inner = Scope.open()) {
                     centres = inner.keep(means(data, assigned));
                     Assignment next = assign(data, lengths, centres);
@@ -58,7 +58,7 @@ public record KMeans(int clusters, int mostIterations) {
                 }
                 long[] former = labels;
                 labels = assigned.labels.toLongs();
-                settled = Arrays.equals(labels, former);
+                converged = Arrays.equals(labels, former);
                 iteration++;
             }
             return new Clusters(
@@ -66,7 +66,7 @@ public record KMeans(int clusters, int mostIterations) {
                     scope.keep(assigned.labels),
                     assigned.distances.sum().item(),
                     iteration,
-                    settled);
+                    converged);
         }
     }
 
@@ -214,7 +214,7 @@ public record KMeans(int clusters, int mostIterations) {
      * @param centres {@code [k, d]}
      * @param labels the cluster of each row, {@code [n]}
      * @param inertia the sum of squared distances of rows to their centres
-     * @param settled whether it converged before the limit on iterations
+     * @param converged whether it converged before the limit on iterations
      */
-    public record Clusters(Tensor centres, Tensor labels, double inertia, int iterations, boolean settled) {}
+    public record Clusters(Tensor centres, Tensor labels, double inertia, int iterations, boolean converged) {}
 }

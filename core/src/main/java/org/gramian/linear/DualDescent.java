@@ -250,11 +250,15 @@ final class DualDescent {
             float[] row = new float[width];
             for (int i = 0; i < squares.length; i++) {
                 read(i, row);
-                double sum = 0;
-                for (int j = 0; !products && j < width; j++) {
-                    sum += (double) row[j] * row[j];
+                double square = 0;
+                if (products) {
+                    square = row[i]; // the diagonal of the Gram matrix
+                } else {
+                    for (float element : row) {
+                        square += (double) element * element;
+                    }
                 }
-                squares[i] = 1 + (products ? row[i] : sum);
+                squares[i] = 1 + square;
             }
         }
 

@@ -34,7 +34,7 @@ class KMeansTest {
         SplittableRandom random = seed.random();
         Tensor rows = Blobs.separated(6, 4, 30).draw(random);
         Clusters found = KMeans.of(6).fit(rows, random);
-        assertThat(found.settled()).isTrue();
+        assertThat(found.converged()).isTrue();
         long[] labels = found.labels().toLongs();
         TreeSet<Long> distinct = new TreeSet<>();
         for (int blob = 0; blob < 6; blob++) {
@@ -52,7 +52,7 @@ class KMeansTest {
         SplittableRandom random = seed.random();
         Tensor rows = Tensors.gaussian(random, Shape.of(90, 3), DType.F64);
         Clusters found = new KMeans(5, 500).fit(rows, random);
-        assertThat(found.settled()).isTrue();
+        assertThat(found.converged()).isTrue();
         long[] labels = found.labels().toLongs();
         double[] x = rows.toDoubles();
         double[] centres = found.centres().toDoubles();

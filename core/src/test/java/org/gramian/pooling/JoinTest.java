@@ -112,8 +112,8 @@ class JoinTest {
         "pca:16/[conv:8/covariance/triu/pca:most+average],       pca:16/[conv:8/covariance/triu/pca:36+average]",
         "pca:16/[[average/pca:most+average]/pca:most+average],   pca:16/[[average/pca:16+average]/pca:32+average]",
     })
-    void branchesAreResolvedFromTheirChannels(String open, String settled) {
-        assertThat(Pooling.parse(open).resolve(Backbone.of("googlenet"), 1000)).hasToString(settled);
+    void branchesAreResolvedFromTheirChannels(String open, String resolved) {
+        assertThat(Pooling.parse(open).resolve(Backbone.of("googlenet"), 1000)).hasToString(resolved);
     }
 
     @ParameterizedTest

@@ -2,7 +2,6 @@ package org.gramian.cli.check;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -207,12 +206,10 @@ public final class PoolCommand implements Callable<Integer> {
                     "gradients (--upstream) need an OUT that ends with .safetensors, found " + out);
         }
         AtomicFile.require(out);
-        for (Path input :
-                Stream.of(features, params, upstream).filter(Objects::nonNull).toList()) {
-            if (Files.exists(out) && Files.exists(input) && Files.isSameFile(out, input)) {
-                throw new IllegalArgumentException("OUT would overwrite the input " + input + "; choose another file");
-            }
-        }
+        AtomicFile.requireOther(
+                "OUT",
+                out,
+                Stream.of(features, params, upstream).filter(Objects::nonNull).toList());
     }
 
     private void write(Map<String, Tensor> results, Pooling resolved) throws IOException {

@@ -5,7 +5,6 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -106,8 +105,7 @@ public final class EmbedCommand implements Callable<Integer> {
         AtomicFile.require(out);
         Path file = engine.model();
         ModelHeader header = OpenModel.header(file);
-        requireOther(file);
-        requireOther(images);
+        AtomicFile.requireOther("OUT", out, List.of(file, images));
         Dataset dataset = layout == null
                 ? Layouts.openImages(images)
                 : Layouts.parse(layout).read(images);
@@ -123,12 +121,6 @@ public final class EmbedCommand implements Callable<Integer> {
             }
             rows.unreadable().forEach((name, reason) -> console.say("skipping " + name + ": " + reason));
             return finish(rows, header, dataset, form);
-        }
-    }
-
-    private void requireOther(Path input) throws IOException {
-        if (Files.exists(out) && Files.exists(input) && Files.isSameFile(out, input)) {
-            throw new IllegalArgumentException("OUT would overwrite the input " + input + "; choose another file");
         }
     }
 

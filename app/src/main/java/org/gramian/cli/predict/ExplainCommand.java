@@ -155,25 +155,18 @@ public final class ExplainCommand implements Callable<Integer> {
             throw new IllegalArgumentException("OUT: expected a file name that ends with .png, found " + out);
         }
         AtomicFile.require(out);
+        AtomicFile.requireOther("OUT", out, List.of(file, imageFile));
         if (json != null) {
             AtomicFile.require(json);
-        }
-        for (Path kept : List.of(file, imageFile)) {
-            if (same(out, kept) || (json != null && same(json, kept))) {
-                throw new IllegalArgumentException("OUT would overwrite " + kept + "; choose another file");
-            }
+            AtomicFile.requireOther("--json", json, List.of(file, imageFile));
         }
         if (json != null
-                && (same(out, json)
+                && (AtomicFile.isSame(out, json)
                         || out.toAbsolutePath()
                                 .normalize()
                                 .equals(json.toAbsolutePath().normalize()))) {
             throw new IllegalArgumentException("expected two files for OUT.png and --json, found " + out + " for both");
         }
-    }
-
-    private static boolean same(Path a, Path b) throws IOException {
-        return Files.exists(a) && Files.exists(b) && Files.isSameFile(a, b);
     }
 
     private Image read(ModelCard card) throws UnreadableImageException {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import java.util.function.LongConsumer;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EngineOptions;
@@ -192,8 +193,8 @@ public final class PredictCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--reject predicts '" + UNKNOWN
                     + "', which is a class of this model; leave it out and compare probabilities");
         }
-        if (out != null && Files.exists(out) && Files.isSameFile(out, file)) {
-            throw new IllegalArgumentException("--out would overwrite the model " + file);
+        if (out != null) {
+            AtomicFile.requireOther("--out", out, List.of(file));
         }
         if (card.crops().boxed()) {
             console.say("the model was trained on object boxes; whole images are used as boxes here");

@@ -2,7 +2,6 @@ package org.gramian.cli.train;
 
 import java.io.IOException;
 import java.lang.reflect.Field;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,6 +10,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.CacheOptions;
@@ -162,12 +162,7 @@ public final class CompareCommand implements Callable<Integer> {
     }
 
     private ReportFile reportFile(Path file) throws IOException {
-        for (Path result : paths) {
-            if (Files.exists(file) && Files.exists(result) && Files.isSameFile(file, result)) {
-                throw new IllegalArgumentException(
-                        "--json would overwrite the result " + result + "; choose another file");
-            }
-        }
+        AtomicFile.requireOther("--json", file, paths);
         return ReportFile.of(file);
     }
 

@@ -94,7 +94,7 @@ public final class TrainOptions {
 
     /**
      * Returns the given settings; options override the file. Beside options, only explicit values of the file count: a learning
-     * rate chosen automatically for one pooling may not suit another.
+     * rate chosen automatically for one pooling may be wrong for another.
      *
      * @param torch has the option {@code --accelerate}, which sets the key {@code accelerate}
      * @param remarks receives notes on an ONNX file as backbone, which is installed first

@@ -489,7 +489,7 @@ final class Graph {
             case SIGMOID -> unary("Sigmoid", maps);
             case HARD_SIGMOID ->
                 node("HardSigmoid", maps.sizes(), List.of(maps), Map.of("alpha", 1.0 / 6, "beta", 0.5));
-            // HardSwish is an operator since opset 14, Swish since 24: as products they suit every opset
+            // HardSwish is an operator since opset 14, Swish since 24: as products they work in every opset
             case SILU -> mul(maps, activated(maps, Activation.SIGMOID));
             case HARD_SWISH -> mul(maps, activated(maps, Activation.HARD_SIGMOID));
         };

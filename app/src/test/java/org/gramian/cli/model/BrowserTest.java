@@ -172,7 +172,7 @@ class BrowserTest {
         void aFileThatIsNoImageIsSaidAndTheOthersGoOn() throws IOException {
             try (Visit visit = Visit.phone()) {
                 Page page = open(visit);
-                byte[] text = "no picture at all".getBytes(StandardCharsets.UTF_8);
+                byte[] text = "no image at all".getBytes(StandardCharsets.UTF_8);
                 page.locator("#camera").setInputFiles(new FilePayload("broken.png", "image/png", text));
                 page.locator("#file").setInputFiles(new FilePayload[] {
                     new FilePayload("empty.png", "image/png", new byte[0]), image("wall.png", 5)
@@ -217,7 +217,7 @@ class BrowserTest {
     class Refusals {
         private static final String PREDICT = "**/v1/predict*";
 
-        private static Route.FulfillOptions refusal(int status, String code, String message) {
+        private static Route.FulfillOptions errorResponse(int status, String code, String message) {
             return new Route.FulfillOptions()
                     .setStatus(status)
                     .setContentType("application/json")
@@ -233,7 +233,7 @@ class BrowserTest {
         void showsErrorsOfTheServer() throws IOException {
             try (Visit visit = Visit.dark().expectingRefusals()) {
                 Page page = visit.page();
-                page.route(PREDICT, route -> route.fulfill(refusal(413, "too-large", "20 MB are the most")));
+                page.route(PREDICT, route -> route.fulfill(errorResponse(413, "too-large", "20 MB are the most")));
                 page.navigate(TinyService.address());
                 Locator card = ask(page);
                 assertThat(card.locator(".fault")).containsText("20 MB are the most");
@@ -249,7 +249,7 @@ class BrowserTest {
                 Page page = visit.page();
                 page.route(PREDICT, route -> {
                     if (requested.incrementAndGet() == 1) {
-                        route.fulfill(refusal(429, "busy", "full").setHeaders(Map.of("Retry-After", "1")));
+                        route.fulfill(errorResponse(429, "busy", "full").setHeaders(Map.of("Retry-After", "1")));
                     } else {
                         route.resume();
                     }
@@ -308,7 +308,9 @@ class BrowserTest {
         void unavailableModelIsANotice() {
             try (Visit visit = Visit.desktop().expectingRefusals()) {
                 Page page = visit.page();
-                page.route("**/v1/model", route -> route.fulfill(refusal(503, "stopping", "this server is stopping")));
+                page.route(
+                        "**/v1/model",
+                        route -> route.fulfill(errorResponse(503, "stopping", "this server is stopping")));
                 page.navigate(TinyService.address());
                 assertThat(page.locator("#notices")).containsText("this server is stopping");
                 visit.assertAccessible();
@@ -331,7 +333,7 @@ class BrowserTest {
             });
             page.route(PREDICT, route -> {
                 if (route.request().url().contains("explain=true")) {
-                    route.fulfill(refusal(400, "bad-request", "this model cannot be explained"));
+                    route.fulfill(errorResponse(400, "bad-request", "this model cannot be explained"));
                 } else {
                     route.resume();
                 }

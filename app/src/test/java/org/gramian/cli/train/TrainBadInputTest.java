@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** Every kind of bad input to {@code gramian train} is one clear sentence with what to try, and the exit code of its kind. */
 final class TrainBadInputTest extends TrainFixture {
-    private static final byte[] RUBBISH = "no picture at all".getBytes(StandardCharsets.UTF_8);
+    private static final byte[] RUBBISH = "no image at all".getBytes(StandardCharsets.UTF_8);
 
     private void assertRefused(int code, Run run, Facts words) {
         assertThat(run.code()).as(run.err()).isEqualTo(code);

@@ -211,7 +211,7 @@ final class TrainCommandTest extends TrainFixture {
         Path json = root.resolve("again.json");
         done(Run.of("evaluate", model, photos, "--device", "cpu", "--json", json));
         assertThat(EvaluationFile.read(json).predictions().stream().map(one -> one.name()))
-                .as("the test pictures of its own fold")
+                .as("the test images of its own fold")
                 .containsExactlyElementsOf(EvaluationFile.read(out.resolve("evaluation.json")).predictions().stream()
                         .map(one -> one.name())
                         .toList());

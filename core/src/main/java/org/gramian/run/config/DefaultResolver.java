@@ -33,9 +33,9 @@ import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 
 /**
- * Fills unset options with values that suit the given ones, the images and the machine, each with its reason.
+ * Fills unset options with values chosen for the given ones, the images and the machine, each with its reason.
  *
- * <p>From strong to weak: given values; those of the {@link Fidelity}; what suits the backbone, the pooling and the
+ * <p>From strong to weak: given values; those of the {@link Fidelity}; what is best for the backbone, the pooling and the
  * device; the fixed defaults of {@link TrainConfig}. Without options a run compares poolings on frozen features of the whole image
  * and fits the classifier by a convex solver; on a GPU with enough images it fine-tunes all layers after that. docs/results.md has
  * the measurements on FMD, dtd10 and cars39 behind each choice.

@@ -29,7 +29,7 @@ public record Settings(Map<String, Setting> values) {
      * @param key name of the key, e.g. {@code stage1.rate}
      * @param value parsed value
      * @param origin e.g. {@code default}, {@code run.yaml, line 3}, {@code --lr} or {@code chosen: …}
-     * @param wanted whether the user set the value; other values suit the set ones and may not suit different ones
+     * @param wanted whether the user set the value; other values were chosen for the set ones and may be wrong for different ones
      */
     public record Setting(String key, Object value, String origin, boolean wanted) {
         /** Returns the canonical text of the value. */
@@ -135,7 +135,7 @@ public record Settings(Map<String, Setting> values) {
         return new Settings(all);
     }
 
-    /** Returns the given values without the chosen ones, which may not suit further options. */
+    /** Returns the given values without the chosen ones, which may be wrong with further options. */
     public Settings wanted() {
         Map<String, Setting> some = new LinkedHashMap<>(values);
         some.values().removeIf(setting -> !setting.wanted());

@@ -59,7 +59,7 @@ public final class PoolingSelection {
     private static final JsonMapper MAPPER =
             JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
-    /** Root mean square norm of the centred descriptors of the selected pooling: one learning rate then suits all poolings. */
+    /** Root mean square norm of the centred descriptors of the selected pooling: the same learning rate then works for all poolings. */
     private static final double LENGTH = 5;
 
     /** More channels are reduced by PCA before second-order pooling. */

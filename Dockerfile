@@ -2,7 +2,7 @@
 #
 #   scripts/build-distribution
 #   docker build -t gramian .
-#   docker run --rm -p 8080:8080 -e GRAMIAN_TOKEN=secret -v "$PWD/runs/demo/second-order:/model:ro" gramian
+#   docker run --rm -p 8080:8080 -e GRAMIAN_TOKEN=secret -v "$PWD/runs/demo/auto:/model:ro" gramian
 #
 # A released gramian-VERSION-linux-*.tar.gz in the folder target does instead of the first command. The mounted folder is that of a
 # run: model.safetensors, and gallery.safetensors for similar images. Replacing the model there swaps it without downtime. Other

@@ -39,7 +39,7 @@ class Screenshots {
     }
 
     private static Path run() {
-        return demo().resolve("second-order");
+        return demo().resolve("auto");
     }
 
     /** An image that the model has not learned from: the last of its test images. */
@@ -48,7 +48,7 @@ class Screenshots {
         return gallery.items().stream()
                 .filter(item -> item.subset() == Subset.TEST)
                 .reduce((_, last) -> last)
-                .map(item -> demo().resolve("textures").resolve(item.name()))
+                .map(item -> demo().resolve("images").resolve(item.name()))
                 .orElseThrow();
     }
 

@@ -5,7 +5,6 @@ import java.util.List;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.train.DemoCommand;
-import org.gramian.demo.DemoRecipe;
 import org.gramian.demo.TextureSet;
 import picocli.CommandLine;
 
@@ -17,13 +16,7 @@ public final class TypedCommands {
     /** Before each command, as a shell shows it. */
     public static final String PROMPT = "$ gramian ";
 
-    private static final DemoRecipe SHORT = new DemoRecipe(
-            new TextureSet(
-                    DemoRecipe.DEFAULT.textures().images() / 16,
-                    DemoRecipe.DEFAULT.textures().side(),
-                    0),
-            DemoRecipe.DEFAULT.pooling(),
-            1);
+    private static final TextureSet SHORT = new TextureSet(4, 64, 0);
 
     private TypedCommands() {}
 
@@ -35,15 +28,15 @@ public final class TypedCommands {
     }
 
     /** The program, with a demo of another size. */
-    public static CommandLine commandLine(DemoRecipe recipe) {
+    public static CommandLine commandLine(TextureSet size) {
         CommandLine line = Main.commandLine();
         line.getCommandSpec().removeSubcommand("demo");
-        return line.addSubcommand("demo", new CommandLine(new DemoCommand(recipe)))
+        return line.addSubcommand("demo", new CommandLine(new DemoCommand(size)))
                 .setExecutionStrategy(Failures::run)
                 .setExecutionExceptionHandler(Failures::report);
     }
 
-    /** Runs each; the demo with all its images and epochs among the heavy tests only. */
+    /** Runs each; the demo with all its images among the heavy tests only. */
     public static void main(String[] lines) {
         boolean full = Boolean.getBoolean("gramian.full");
         for (String line : lines) {

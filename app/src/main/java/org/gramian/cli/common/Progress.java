@@ -17,7 +17,7 @@ import me.tongfei.progressbar.ProgressState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Progress of a long task: a bar on a terminal, erased at the end, or a line at most every ten seconds in a log.
+ * Progress of a long task: a bar on a terminal, erased at the end, or few lines in a log, see {@link Lines}.
  *
  * <p>{@code accept} takes the number of steps done so far, from any thread. Nothing is shown before the first step, or
  * for a task of less than {@value Bar#SHORT} milliseconds. If the total is unknown (0 or less), only a count is shown.
@@ -165,10 +165,8 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         }
     }
 
-    /** A log line at most every ten seconds, as text or JSON. */
+    /** A log line, as text or JSON, if ten seconds and a fifth of the elapsed time have passed since the last: 27 lines in two hours. */
     final class Lines implements Progress {
-        private static final Duration BETWEEN = Duration.ofSeconds(10);
-
         private final String task;
         private final long all;
         private final PrintWriter log;
@@ -195,11 +193,17 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         @Override
         public synchronized void accept(long done) {
             Instant now = clock.instant();
-            if (Duration.between(printed, now).compareTo(BETWEEN) >= 0) {
+            if (isDue(start, printed, now)) {
                 printed = now;
                 log.println(json ? json(done) : text(done, Duration.between(start, now)));
                 log.flush();
             }
+        }
+
+        /** Returns whether a line is due. */
+        public static boolean isDue(Instant start, Instant printed, Instant now) {
+            long wait = Math.max(10, Duration.between(start, now).toSeconds() / 5);
+            return Duration.between(printed, now).toSeconds() >= wait;
         }
 
         private String json(long done) {

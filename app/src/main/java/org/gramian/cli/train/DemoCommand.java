@@ -1,16 +1,18 @@
 package org.gramian.cli.train;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.gramian.backbone.Backbone;
-import org.gramian.backbone.weights.WeightName;
+import java.util.stream.Stream;
+import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.backbone.weights.WeightStore;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.cli.Main;
-import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
@@ -18,44 +20,54 @@ import org.gramian.cli.common.Interruption;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
-import org.gramian.demo.DemoRecipe;
+import org.gramian.demo.TextureSet;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.Interval;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.report.run.RunReport;
-import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.TrainingRun;
+import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.Device;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Task;
+import org.gramian.train.event.TrainEvent.Warning;
+import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainingContext;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code gramian demo}: first- and second-order pooling on synthetic textures. */
+/** {@code gramian demo}: average pooling against the selected pooling on synthetic images. */
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        header = "Train and compare two models on synthetic textures; needs no data.",
+        header = "Show on synthetic images what second-order pooling is for.",
         description = {
-            "Needs no images, no weights and no internet. Draws synthetic images of ten textures, trains average"
-                    + " pooling",
-            "and the paper's second-order pooling on the same split, by default with a fixed filter bank, compares"
-                    + " both",
-            "on the test set, and writes an HTML report. The same command resumes an interrupted demo."
+            "Draws synthetic images of six classes that show the same patterns and colours equally often and differ in",
+            "which colour goes with which pattern. Trains average pooling and the pooling that train selects on the same",
+            "features of the backbone gramian-s, compares both on the test set, and writes an HTML report. Needs no",
+            "images, no weights and no internet. The same command resumes an interrupted demo."
         })
 public final class DemoCommand implements Callable<Integer> {
-    private final DemoRecipe recipe;
+    /** Half of the images are test images. */
+    private static final TextureSet DEFAULT = new TextureSet(60, 224, 0);
+
+    private static final String MARK = "demo.txt";
+    private static final String AVERAGE = "average";
+
+    private final TextureSet size;
 
     @Mixin
     private final Console console = new Console();
@@ -82,143 +94,178 @@ public final class DemoCommand implements Callable<Integer> {
             description = "random seed of images, split and training (default: ${DEFAULT-VALUE})")
     private long seed;
 
-    @Option(
-            names = "--backbone",
-            paramLabel = "NAME",
-            description = "backbone of both models: filters or gramian-s (default: " + DemoRecipe.BACKBONE + ")")
-    private @Nullable String backbone;
-
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
     public DemoCommand() {
-        this(DemoRecipe.DEFAULT);
+        this(DEFAULT);
     }
 
-    /** A demo of another size. */
-    public DemoCommand(DemoRecipe recipe) {
-        this.recipe = recipe;
+    /** A demo with another number and size of images. */
+    public DemoCommand(TextureSet size) {
+        this.size = size;
     }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        DemoRecipe wanted = (backbone == null ? recipe : recipe.with(backbone)).seeded(seed);
-        if (Backbone.of(wanted.backbone()).about().weights().needed()) {
-            WeightStore.ofProcess().provenance(WeightName.parse(wanted.backbone())); // fails before images are drawn
-        }
-        wanted.open(out);
+        TextureSet textures = new TextureSet(size.images(), size.side(), seed);
+        open(textures);
         Device device = torch.prepare();
         Cancellation breaks = Cancellation.onRequest();
-        List<FoldResult> results;
+        List<Evaluation> results;
         try (TrainDisplay display = new TrainDisplay(console);
                 Interruption interruption = new Interruption(breaks, console::warn)) {
-            draw(wanted, breaks);
+            draw(textures, breaks);
             interruption.keeps(Checkpointing.DEFAULT_INTERVAL);
-            results = train(
-                    wanted, TrainingContext.of(device).withListener(display).withCancellation(breaks), display);
+            results = train(TrainingContext.of(device)
+                    .withListener(event -> show(event, display))
+                    .withCancellation(breaks));
         } catch (InterruptedTrainingException stopped) {
             Object[] typed =
                     spec.root().commandLine().getParseResult().originalArgs().toArray();
             console.warn("interrupted; resume with: " + CommandHint.of(typed));
             return ExitCode.INTERRUPTED;
         }
-        List<Path> runs = wanted.entries().stream()
-                .map(entry -> out.resolve(entry.name()))
-                .toList();
         Path page = out.resolve(RunReport.FILE);
-        RunReport.write(runs, page, Version.number());
-        summarize(wanted, results, page);
+        RunReport.write(List.of(out.resolve(AVERAGE), out.resolve(PoolingSelection.AUTO)), page, Version.number());
+        summarize(results.getFirst(), results.getLast(), page);
         return serve
                 ? Main.commandLine()
                         .setOut(spec.commandLine().getOut())
                         .setErr(spec.commandLine().getErr())
-                        .execute("serve", results.getLast().model().toString())
+                        .execute("serve", out.resolve(PoolingSelection.AUTO).toString())
                 : ExitCode.DONE;
     }
 
     private Path images() {
-        return out.resolve("textures");
+        return out.resolve("images");
     }
 
-    private void draw(DemoRecipe wanted, Cancellation breaks) throws IOException {
-        int all = wanted.textures().size();
-        console.say("%d synthetic images in %s".formatted(all, images()));
-        try (Progress progress = console.progress("drawing images", all)) {
-            if (!wanted.textures()
-                    .write(images(), progress, () -> breaks.reason().isPresent())) {
+    private void draw(TextureSet textures, Cancellation breaks) throws IOException {
+        console.say("drawing %d synthetic images in %s: every class shows the same colours and the same patterns"
+                .formatted(textures.size(), images()));
+        console.say(
+                "classes differ in which colour goes with which pattern, e.g. red-green-blue: red stripes, green dots, blue checks");
+        try (Progress progress = console.progress("drawing images", textures.size())) {
+            if (!textures.write(images(), progress, () -> breaks.reason().isPresent())) {
                 throw new InterruptedTrainingException(Cancellation.Reason.CANCELLED);
             }
         }
     }
 
-    private List<FoldResult> train(DemoRecipe wanted, TrainingContext context, TrainDisplay display)
-            throws IOException, InterruptedException {
-        TrainingRun trainer = TrainingRun.of(Layouts.open(images()))
-                .with(WeightStore.ofProcess(), Optional.empty())
-                .with(context);
-        AuditReport audit =
-                trainer.with(wanted.settings(wanted.entries().getFirst())).audit();
-        List<FoldResult> results = new ArrayList<>();
-        for (DemoRecipe.Entry entry : wanted.entries()) {
-            TrainingRun one = trainer.with(wanted.settings(entry));
-            RunPlan plan = one.plan(audit);
-            console.say(entry.name() + ": " + entry.meaning());
-            display.row(entry.name() + ", ");
-            RunFolder run = new RunFolder(out.resolve(entry.name()));
-            run.begin(images());
-            RunResult result = one.train(plan, audit, run.path());
-            result.early().ifPresent(reason -> {
-                throw new InterruptedTrainingException(reason);
-            });
-            TrainSummary summary = new TrainSummary(result, plan.folds().size(), run);
-            summary.write();
-            summary.report(console::say);
-            results.add(result.folds().getFirst());
+    /** Shows progress and warnings; the results follow at the end. */
+    private void show(TrainEvent event, TrainDisplay display) {
+        if (console.isJson() || event instanceof Task || event instanceof Warning) {
+            display.accept(event);
         }
-        return results;
     }
 
-    /** Prints both accuracies, the significance of their difference, the report and the next commands. */
-    private void summarize(DemoRecipe wanted, List<FoldResult> results, Path page) {
-        Evaluation average = results.getFirst().evaluation();
-        Evaluation secondOrder = results.getLast().evaluation();
-        PairedTest test = PairedTest.of(secondOrder, average);
-        Columns rows = new Columns();
-        for (int i = 0; i < results.size(); i++) {
-            rows.row(
-                    wanted.entries().get(i).name(),
-                    results.get(i).evaluation().accuracy().text() + " %");
-        }
-        StringBuilder accuracies = new StringBuilder();
-        rows.appendTo(accuracies);
-        Path model = results.getLast().model();
-        Path image = images().resolve(secondOrder.predictions().getFirst().name());
-        List<String> lines = new ArrayList<>();
-        lines.add("");
-        lines.add("Test accuracy on " + average.predictions().size() + " images (95 % CI):");
-        lines.add(accuracies.toString());
-        lines.add("second-order minus average: " + test.text());
-        lines.add(verdict(test));
-        lines.add("");
-        lines.add("Report: open " + page + " in a browser (" + page.toUri() + ")");
-        lines.add("Try next:");
-        lines.add("  " + CommandHint.of("predict", model, image));
-        lines.add("  " + CommandHint.of("explain", model, image, out.resolve("explained.png")));
-        if (!serve) {
-            lines.add("  " + CommandHint.of("serve", model) + "   and drop images on its web page");
-        }
-        lines.add("  " + CommandHint.of("train", "DIR") + "   with one subfolder of images per class in DIR");
-        lines.forEach(console.out()::println);
+    /** Trains with the selected pooling, then with average pooling of the same cached features; returns average pooling first. */
+    private List<Evaluation> train(TrainingContext context) throws IOException, InterruptedException {
+        Settings settings = Settings.NONE
+                .with("data.protocol", Protocols.parse("holdout:0.5"))
+                .with("network.backbone", BundledWeights.NAME)
+                .with("network.weights", Optional.of(BundledWeights.NAME))
+                .with("network.pooling", PoolingSelection.AUTO)
+                .with("seed", seed);
+        TrainingRun trainer = TrainingRun.of(Layouts.open(images()))
+                .with(WeightStore.ofProcess(), Optional.of(FeatureCache.defaultRoot()))
+                .with(context)
+                .with(settings);
+        AuditReport audit = trainer.audit();
+        RunPlan plan = trainer.plan(audit);
+        TrainingRun average = trainer.with(settings.with("network.pooling", AVERAGE)
+                .with("network.layer", plan.settings().get(TrainConfig::layer)));
+        Evaluation auto = train(trainer, plan, audit, PoolingSelection.AUTO);
+        return List.of(train(average, average.plan(audit), audit, AVERAGE), auto);
+    }
+
+    private Evaluation train(TrainingRun trainer, RunPlan plan, AuditReport audit, String name) throws IOException {
+        RunFolder run = new RunFolder(out.resolve(name));
+        run.begin(images());
+        RunResult result = trainer.train(plan, audit, run.path());
+        result.early().ifPresent(reason -> {
+            throw new InterruptedTrainingException(reason);
+        });
+        new TrainSummary(result, plan.folds().size(), run).write();
+        return result.folds().getFirst().evaluation();
+    }
+
+    /** Prints both accuracies, the significance of their difference, the report and the commands for own images. */
+    private void summarize(Evaluation average, Evaluation auto, Path page) throws IOException {
+        PairedTest test = PairedTest.of(auto, average);
+        console.out()
+                .printf(
+                        Locale.ROOT,
+                        """
+                        test accuracy on %d synthetic images (95 %% CI):
+                          average pooling  %18s %%  the mean of every feature map
+                          pooling auto     %18s %%  %s, selected on training images
+                        auto minus average: %s
+                        %s
+                        report: %s
+                        now your own images, one subfolder of DIR for each class:
+                          %s
+                          %s
+                        """,
+                        test.images(),
+                        average.accuracy().text(),
+                        auto.accuracy().text(),
+                        PoolingSelection.Result.read(
+                                        out.resolve(PoolingSelection.AUTO).resolve(PoolingSelection.FILE))
+                                .best()
+                                .name(),
+                        test.text(),
+                        verdict(test),
+                        page.toUri(),
+                        CommandHint.of("train", "DIR", "--out", "run"),
+                        CommandHint.of("predict", "run", "IMAGE"));
         console.out().flush();
     }
 
     private static String verdict(PairedTest test) {
-        Interval difference = test.differenceInterval();
-        if (difference.low() > 0) {
-            return "Significant: second-order pooling is better on these textures.";
+        if (test.exactP() >= 0.01) {
+            return "not significant: p is not below 0.01";
         }
-        return difference.high() < 0
-                ? "Significant: average pooling is better on these textures."
-                : "Not significant: the confidence interval of the difference contains 0.";
+        return test.difference() > 0
+                ? "significant: second order sees which colour goes with which pattern, averages do not"
+                : "significant: average pooling is better on these images";
+    }
+
+    /**
+     * Opens a new or empty folder, or that of the same demo to resume it; {@value #MARK} identifies the demo. A folder with other
+     * content is never changed.
+     *
+     * @throws IllegalArgumentException if the folder has other content
+     */
+    private void open(TextureSet textures) throws IOException {
+        String wanted = "gramian demo, version 2%nseed %d%nimages %d of each class, %d x %d%n"
+                .formatted(seed, textures.images(), textures.side(), textures.side());
+        Path mark = out.resolve(MARK);
+        if (Files.isRegularFile(mark)) {
+            String found = Files.readString(mark, StandardCharsets.UTF_8);
+            if (!found.equals(wanted)) {
+                throw new IllegalArgumentException(
+                        "%s: expected a new folder or the same demo, found another demo:%n%s%s"
+                                .formatted(out, found.indent(2), "choose another folder with --out"));
+            }
+        } else if (Files.exists(out)) {
+            requireEmpty(out);
+        }
+        Files.createDirectories(out);
+        AtomicTextFile.write(mark, text -> text.write(wanted));
+    }
+
+    private static void requireEmpty(Path out) throws IOException {
+        if (!Files.isDirectory(out)) {
+            throw new IllegalArgumentException(
+                    out + ": expected a new folder or a demo, found a file; choose another folder with --out");
+        }
+        try (Stream<Path> content = Files.list(out)) {
+            if (content.findAny().isPresent()) {
+                throw new IllegalArgumentException(out + ": expected a new folder or a demo, found other files;"
+                        + " nothing was changed; choose another folder with --out");
+            }
+        }
     }
 }

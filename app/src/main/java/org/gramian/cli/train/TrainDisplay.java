@@ -1,6 +1,7 @@
 package org.gramian.cli.train;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
@@ -31,11 +32,12 @@ import org.gramian.train.event.TrainEvent.Warning;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows a training run: one updating bar per stage on a terminal, one line per epoch in a log, one JSON object per event with
+ * Shows a training run: one updating bar per stage on a terminal, lines of some epochs in a log, one JSON object per event with
  * {@code --log-format json}.
  */
 final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private static final int FILES_SHOWN = 10;
+    private static final int FIRST_EPOCHS = 3;
 
     private final Console console;
     private final TrainEventJson json;
@@ -45,6 +47,8 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private String row = "";
     private String fold = "";
     private @Nullable StageStarted stage;
+    private Instant stageStart = Instant.EPOCH;
+    private Instant epochShown = Instant.EPOCH;
     private Optional<EpochDone> lastEpoch = Optional.empty();
     private Optional<EpochDone> bestEpoch = Optional.empty();
     /** Whether a fold is under way and did any work, how many folds did, since when. */
@@ -107,6 +111,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
             }
             case StageStarted started -> {
                 stage = started;
+                stageStart = Instant.now();
                 lastEpoch = Optional.empty();
                 bestEpoch = Optional.empty();
                 clock.started(started);
@@ -273,10 +278,16 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         }
     }
 
-    /** On a terminal, the bar shows the epoch. */
+    /** A log gets the first epochs, the last, and few between; on a terminal, the bar shows the epoch. */
     private void show(EpochDone done) {
-        if (stage != null && !console.hasBars()) {
-            done();
+        if (stage == null || console.hasBars()) {
+            return;
+        }
+        Instant now = Instant.now();
+        if (done.epoch() < FIRST_EPOCHS
+                || done.epoch() + 1 == stage.epochs()
+                || Progress.Lines.isDue(stageStart, epochShown, now)) {
+            epochShown = now;
             console.line(fold + new EpochText(stage, clock).line(done));
         }
     }

@@ -4,7 +4,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.Evaluation;
@@ -14,6 +17,7 @@ import org.gramian.evaluate.PairedTest;
 import org.gramian.model.ModelHeader;
 import org.gramian.report.Chart;
 import org.gramian.report.Figures;
+import org.gramian.report.run.PredictionSet.TestPrediction;
 
 /**
  * Comparison of several runs with the first.
@@ -51,9 +55,16 @@ public record ComparisonView(
         }
     }
 
-    /** Paired difference of a run from the first, and the conclusion or why the runs are not comparable. */
-    public record Difference(String name, String text, String judgement) {
-        static Difference of(RunData run, RunData first) {
+    /**
+     * Paired difference of a run from the first.
+     *
+     * @param name of the run
+     * @param text the difference with its p-value
+     * @param judgement the conclusion, or why the runs are not comparable
+     * @param images test images that only one of both classifies correctly; empty if there are none
+     */
+    public record Difference(String name, String text, String judgement, List<OnlyRight> images) {
+        static Difference of(RunData run, RunData first, ImageSheet sheet) {
             try {
                 // In the order of the page, so that 'the first' in an error message is the first of the page.
                 Comparison comparison = Comparison.of(first.evaluations(), run.evaluations());
@@ -62,10 +73,42 @@ public record ComparisonView(
                         ? "not significant"
                         : "significantly " + (test.difference() > 0 ? "better" : "worse") + " than " + first.name();
                 String repeated = comparison.repeated() > 0 ? "; p is too small because folds share test images" : "";
-                return new Difference(run.name(), test.text(), judgement + repeated);
+                List<OnlyRight> images = Stream.of(OnlyRight.of(run, first, sheet), OnlyRight.of(first, run, sheet))
+                        .filter(one -> one.count() > 0)
+                        .toList();
+                return new Difference(run.name(), test.text(), judgement + repeated, images);
             } catch (IllegalArgumentException refused) {
-                return new Difference(run.name(), "not comparable", String.valueOf(refused.getMessage()));
+                return new Difference(run.name(), "not comparable", String.valueOf(refused.getMessage()), List.of());
             }
+        }
+    }
+
+    /**
+     * Test images that one run classifies correctly and the other does not.
+     *
+     * @param name of the run that is right
+     * @param count number of these images
+     * @param shown predictions of the other run for some of them, most confident first
+     */
+    public record OnlyRight(String name, int count, List<TestPrediction> shown) {
+        private static final int MOST = 14;
+
+        static OnlyRight of(RunData right, RunData wrong, ImageSheet sheet) {
+            Set<String> correct = PredictionSet.of(right).predictions().stream()
+                    .filter(TestPrediction::right)
+                    .map(TestPrediction::name)
+                    .collect(Collectors.toSet());
+            PredictionSet predictions = PredictionSet.of(wrong);
+            List<TestPrediction> lost = predictions.mistakes().stream()
+                    .filter(one -> correct.contains(one.name()))
+                    .toList();
+            return new OnlyRight(
+                    right.name(),
+                    lost.size(),
+                    lost.stream()
+                            .limit(MOST)
+                            .map(one -> predictions.shown(one, sheet))
+                            .toList());
         }
     }
 
@@ -85,12 +128,12 @@ public record ComparisonView(
     /** Metrics besides the accuracy. */
     public static final List<Metric> OTHERS = List.of(Metric.MACRO_F1, Metric.LOG_LOSS, Metric.CALIBRATION_ERROR);
 
-    static ComparisonView of(List<RunData> runs) {
+    static ComparisonView of(List<RunData> runs, ImageSheet sheet) {
         return new ComparisonView(
                 runs.stream().map(Row::of).toList(),
                 runs.stream()
                         .skip(1)
-                        .map(run -> Difference.of(run, runs.getFirst()))
+                        .map(run -> Difference.of(run, runs.getFirst(), sheet))
                         .toList(),
                 LearningView.comparison(
                         runs.stream().map(RunData::name).toList(),

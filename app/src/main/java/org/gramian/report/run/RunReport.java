@@ -63,7 +63,8 @@ public record RunReport(List<RunView> runs, Optional<ComparisonView> comparison,
         for (RunData run : runs) {
             views.add(RunView.of(run, "r" + views.size() + "-", sheet));
         }
-        Optional<ComparisonView> comparison = runs.size() > 1 ? Optional.of(ComparisonView.of(runs)) : Optional.empty();
+        Optional<ComparisonView> comparison =
+                runs.size() > 1 ? Optional.of(ComparisonView.of(runs, sheet)) : Optional.empty();
         return ReportFile.render("run.jte", new RunReport(views, comparison, sheet, version));
     }
 

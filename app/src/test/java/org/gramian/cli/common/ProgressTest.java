@@ -29,14 +29,14 @@ class ProgressTest {
             new Progress.Lines(TASK, 400, new PrintWriter(log), false, () -> Instant.ofEpochSecond(seconds.get()));
 
     @Test
-    void aTaskThatEndsSoonSaysNothingInALog() {
+    void shortTaskLogsNothing() {
         seconds.set(9);
         progress.accept(399);
         assertThat(log.toString()).isEmpty();
     }
 
     @Test
-    void aLongTaskSaysHowFarItIsAndHowLongItTakesOncePerTenSeconds() {
+    void longTaskLogsStepsAndRemainingTime() {
         seconds.set(10);
         progress.accept(100);
         seconds.set(19);
@@ -47,6 +47,15 @@ class ProgressTest {
                 .satisfiesExactly(
                         first -> assertThat(first).startsWith(TASK).has(facts("100/400", "eta 0:30")),
                         second -> assertThat(second).startsWith(TASK).has(facts("300/400", "eta 0:07")));
+    }
+
+    @Test
+    void logOfTwoHoursHasFewLines() {
+        for (int second = 0; second <= 7200; second++) {
+            seconds.set(second);
+            progress.accept(second / 20);
+        }
+        assertThat(log.toString().lines()).hasSize(27);
     }
 
     @Test

@@ -27,7 +27,7 @@ class EpochTimesTest {
 
     private EpochTimes started(int fold) throws IOException {
         EpochTimes times = open();
-        times.accept(new TrainEvent.FoldStarted(fold, 2, "fold", 1, 0, 1));
+        times.accept(new TrainEvent.FoldStarted(fold, 2, "fold", 1, 0, "", 1));
         times.accept(new StageStarted(1, 9, 4, 32));
         return times;
     }

@@ -29,6 +29,37 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
         bins = List.copyOf(bins);
     }
 
+    /**
+     * Fall of the log loss from one model to another on the same images.
+     *
+     * @param mean of the paired differences {@code d_i = loss_before,i − loss_after,i}; positive if the second model is better
+     * @param standardError of the mean, {@code √(Σ (d_i − d̄)² / (n (n − 1)))}; infinite for one image
+     */
+    public record Gain(double mean, double standardError) {
+        /** Compares two evaluations of the same images, each under its temperature. */
+        public static Gain of(Evaluation before, Evaluation after) {
+            PairedTest.of(before, after); // requires the same images
+            double[] differences = new double[before.predictions().size()];
+            Arrays.setAll(differences, i -> loss(before, i) - loss(after, i));
+            int n = differences.length;
+            double mean = Arrays.stream(differences).sum() / n;
+            double squares =
+                    Arrays.stream(differences).map(d -> (d - mean) * (d - mean)).sum();
+            return new Gain(mean, n == 1 ? Double.POSITIVE_INFINITY : Math.sqrt(squares / n / (n - 1)));
+        }
+
+        /** Returns whether the gain exceeds its standard error. */
+        public boolean isSignificant() {
+            return mean > standardError;
+        }
+
+        private static double loss(Evaluation evaluation, int index) {
+            ImagePrediction one = evaluation.predictions().get(index);
+            return -one.logits()
+                    .logProbability(one.truth(), evaluation.temperature().value());
+        }
+    }
+
     /** Computes the calibration under a temperature. */
     static Calibration of(List<ImagePrediction> predictions, Temperature temperature) {
         double brier = 0;

@@ -19,7 +19,6 @@ import java.util.stream.Collectors;
 import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.ConfusionMatrix.ClassScore;
-import org.gramian.evaluate.Temperature.Outcome;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
 import tools.jackson.core.JacksonException;
@@ -182,8 +181,8 @@ public final class EvaluationFile {
         /** A {@link Setting}. */
         record StoredSetting(String protocol, String fold, String fingerprint, long seed) {}
 
-        /** A {@link Temperature}; {@code meaning} is for people. */
-        record StoredTemperature(double value, Outcome outcome, String meaning) {}
+        /** A {@link Temperature}. */
+        record StoredTemperature(double value, String source) {}
 
         /** A {@link ImagePrediction}. */
         record StoredPrediction(String name, int truth, List<Double> logits) {}
@@ -200,10 +199,7 @@ public final class EvaluationFile {
                             setting.fingerprint().hex(),
                             setting.seed()),
                     evaluation.classes(),
-                    new StoredTemperature(
-                            temperature.value(),
-                            temperature.outcome(),
-                            temperature.outcome().text()),
+                    new StoredTemperature(temperature.value(), temperature.source()),
                     MAPPER.valueToTree(results(evaluation)),
                     evaluation.predictions().stream()
                             .map(prediction -> new StoredPrediction(
@@ -259,7 +255,7 @@ public final class EvaluationFile {
                             .map(prediction -> new ImagePrediction(
                                     prediction.name(), prediction.truth(), Logits.of(prediction.logits())))
                             .toList(),
-                    new Temperature(temperature.value(), temperature.outcome()));
+                    new Temperature(temperature.value(), temperature.source()));
         }
     }
 }

@@ -95,7 +95,7 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
         if (predictions.isEmpty()) {
             throw new DatasetException(dataset.root(), nothing(unreadable));
         }
-        return new Measurement(new Evaluation(setting, card.classes(), predictions, temperature(card)), unreadable);
+        return new Measurement(new Evaluation(setting, card.classes(), predictions, Temperature.of(card)), unreadable);
     }
 
     /** Returns for each class of the dataset its index among the model's; the dataset may lack some. */
@@ -112,13 +112,6 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
                             + ": rename the folders or labels, remove these classes, or train a model on them");
         }
         return dataset.classes().stream().map(known::indexOf).toList();
-    }
-
-    /** A temperature of 1 in a card means no calibration. */
-    private static Temperature temperature(ModelCard card) {
-        return card.temperature() == 1
-                ? Temperature.NONE
-                : new Temperature(card.temperature(), Temperature.Outcome.FITTED);
     }
 
     private static String nothing(SortedMap<String, String> unreadable) {

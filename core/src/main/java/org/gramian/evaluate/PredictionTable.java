@@ -25,14 +25,15 @@ import org.gramian.basis.CsvText;
 import org.gramian.basis.QuotedText;
 
 /**
- * Every prediction as a row of text and probabilities: {@code name,truth,prediction,probability,right}, then a column
- * {@code p:CLASS} for each class. Numbers are written with as many digits as it takes to read the same double.
+ * Every prediction as a row of text and probabilities: {@code name,truth,prediction,probability,right,calibrated_by},
+ * then a column {@code p:CLASS} for each class. Numbers are written with as many digits as it takes to read the same double.
  *
  * @param classes in the order of the columns
  * @param rows in the order of the names
  */
 public record PredictionTable(List<String> classes, List<Row> rows) {
-    private static final List<String> COLUMNS = List.of("name", "truth", "prediction", "probability", "right");
+    private static final List<String> COLUMNS =
+            List.of("name", "truth", "prediction", "probability", "right", "calibrated_by");
 
     private static final String CLASS_COLUMN = "p:";
 
@@ -43,9 +44,16 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
      * @param truth its class
      * @param prediction the predicted class
      * @param probability of the predicted class
+     * @param calibration what calibrated the probabilities, see {@link Temperature#source}
      * @param probabilities of all classes, in their order
      */
-    public record Row(String name, String truth, String prediction, double probability, List<Double> probabilities) {
+    public record Row(
+            String name,
+            String truth,
+            String prediction,
+            double probability,
+            String calibration,
+            List<Double> probabilities) {
         public Row {
             probabilities = List.copyOf(probabilities);
         }
@@ -57,7 +65,13 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
 
         List<String> fields() {
             return Stream.concat(
-                            Stream.of(name, truth, prediction, Double.toString(probability), Boolean.toString(right())),
+                            Stream.of(
+                                    name,
+                                    truth,
+                                    prediction,
+                                    Double.toString(probability),
+                                    Boolean.toString(right()),
+                                    calibration),
                             probabilities.stream().map(value -> Double.toString(value)))
                     .toList();
         }
@@ -79,6 +93,7 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
                     evaluation.classes().get(prediction.truth()),
                     evaluation.classes().get(prediction.predicted()),
                     probabilities[prediction.predicted()],
+                    evaluation.temperature().source(),
                     Arrays.stream(probabilities).boxed().toList()));
         }
         return new PredictionTable(evaluation.classes(), rows);
@@ -210,7 +225,12 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
                 }
             }
             Row row = new Row(
-                    fields.get(0), fields.get(1), fields.get(2), probability(line, fields.get(3)), probabilities);
+                    fields.get(0),
+                    fields.get(1),
+                    fields.get(2),
+                    probability(line, fields.get(3)),
+                    fields.get(5),
+                    probabilities);
             if (row.probability() != probabilities.get(classes.indexOf(row.prediction()))) {
                 throw wrong(
                         line,

@@ -2,7 +2,9 @@ package org.gramian.evaluate;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import org.gramian.linear.SoftmaxTemperature;
+import org.gramian.model.ModelCard;
 
 /**
  * Temperature scaling: scores are divided by {@code T > 0} before the softmax. {@code T > 1} lowers the confidence; the
@@ -11,58 +13,54 @@ import org.gramian.linear.SoftmaxTemperature;
  * <p>It is fitted on validation images, not on training or test images.
  *
  * @param value {@code T}
- * @param outcome result of the fit
+ * @param source what calibrated the probabilities, as {@code 120 validation images} or {@code 5-fold cross-validation of 933
+ *     training images}; a solver that cross-validates has divided the scores already, so that {@code T = 1} may be calibrated
  */
-public record Temperature(double value, Outcome outcome) {
-    /** No scaling. */
-    public static final Temperature NONE = new Temperature(1, Outcome.NONE);
+public record Temperature(double value, String source) {
+    /** Key of {@link #source} in the provenance of a model. */
+    public static final String CALIBRATION = "calibration";
 
-    /** Result of the fit. The temperature is 1 except for {@link #FITTED}. */
-    public enum Outcome {
-        /** Nothing was fitted. */
-        NONE("no temperature fitted"),
+    /** No scaling of scores that nothing calibrated. */
+    public static final Temperature NONE = new Temperature(1, "none");
 
-        /** The only minimum of the log loss. */
-        FITTED("fitted on validation images"),
-
-        /** The log loss decreases without a minimum as {@code T} goes to 0. */
-        ALL_RIGHT("not calibrated: all validation images are classified correctly, so the confidence cannot be fitted; "
-                + "use a larger validation set"),
-
-        /** The log loss decreases without a minimum as {@code T} goes to infinity, or does not depend on it. */
-        NO_INFORMATION("not calibrated: on the validation images the scores are no better than uniform ones; check the"
-                + " training first");
-
-        private final String text;
-
-        Outcome(String text) {
-            this.text = text;
-        }
-
-        /** Returns a description. */
-        public String text() {
-            return text;
-        }
-    }
+    /**
+     * Weight λ of the prior: its standard deviation of 1/T about 1 is 1/√λ = 0.5. Fifty validation images and more outweigh it, three
+     * hardly move it.
+     */
+    static final double PRIOR = 4;
 
     public Temperature {
         if (!(value > 0) || Double.isInfinite(value)) {
             throw new IllegalArgumentException("expected a finite temperature above 0, found " + value);
         }
-        if (outcome != Outcome.FITTED && value != 1) {
-            throw new IllegalArgumentException(
-                    "expected the temperature 1 where none was fitted (" + outcome + "), found " + value);
-        }
+    }
+
+    /** Returns the temperature of a model. */
+    public static Temperature of(ModelCard card) {
+        return new Temperature(
+                card.temperature(),
+                card.origin().getOrDefault(CALIBRATION, card.temperature() == 1 ? NONE.source : "validation images"));
+    }
+
+    /** Returns whether the probabilities are calibrated. */
+    public boolean isCalibrated() {
+        return !source.equals(NONE.source);
     }
 
     /**
-     * Fits the temperature of the lowest log loss. With {@code b = 1/T} the loss {@code f(b) = mean(log sum_k exp(b z_k) - b
-     * z_truth)} is convex, so there is one minimum, or none at a finite {@code T > 0}: then the value is 1 and {@link #outcome}
-     * has the reason. On these predictions the log loss is never higher than without it.
+     * Fits the temperature of the lowest log loss under a prior that keeps it near 1 if there are few images. With {@code b = 1/T}
+     * it minimizes
+     *
+     * <pre>{@code J(b) = Σ_i (log Σ_k exp(b z_ik) − b z_i,truth) + λ (b − 1 − log b),   λ = 4,}</pre>
+     *
+     * the negative logarithm of the posterior under a gamma distribution of b with mode 1. J is strictly convex and infinite at
+     * both ends, so there is one minimum, also where all images are right or wrong. The prior is lowest at 1, so on these predictions the
+     * log loss is never higher than without the temperature.
      *
      * @param validation predictions for at least one image, in any order
+     * @param before what calibrated the scores already; empty for scores of a network
      */
-    public static Temperature fit(List<ImagePrediction> validation) {
+    public static Temperature fit(List<ImagePrediction> validation, Optional<String> before) {
         if (validation.isEmpty()) {
             throw new IllegalArgumentException("expected validation images to fit a temperature on, found none");
         }
@@ -75,17 +73,13 @@ public record Temperature(double value, Outcome outcome) {
         for (int i = 0; i < truths.length; i++) {
             truths[i] = scores.get(i)[sorted.get(i).truth()];
         }
-        SoftmaxTemperature softmax = new SoftmaxTemperature(scores, truths);
-        if (softmax.isUninformative()) {
-            return new Temperature(1, Outcome.NO_INFORMATION);
-        }
-        if (softmax.isUnbounded()) {
-            return new Temperature(1, Outcome.ALL_RIGHT);
-        }
-        double temperature = softmax.fit().orElse(1);
+        double temperature = new SoftmaxTemperature(scores, truths, PRIOR).fit().orElse(1);
         // If T is 1 up to rounding, the loss may be higher by rounding; then 1 is taken.
         boolean lower = Calibration.logLoss(sorted, temperature) <= Calibration.logLoss(sorted, 1);
-        return new Temperature(lower ? temperature : 1, Outcome.FITTED);
+        String images = sorted.size() + (sorted.size() == 1 ? " validation image" : " validation images");
+        return new Temperature(
+                lower ? temperature : 1,
+                before.map(one -> one + ", then " + images).orElse(images));
     }
 
     /** Subtracts the maximum score: probabilities stay the same, and no exponential overflows. */

@@ -2,6 +2,7 @@ package org.gramian.linear;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalDouble;
 import org.gramian.basis.NamedArguments;
 import org.gramian.tensor.Scope;
@@ -140,6 +141,16 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
             }
             return model.calibrated().keptBy(scope);
         }
+    }
+
+    /** Returns this solver with the C that it found before, without another search. */
+    default LinearSolver fixed(Map<String, Double> found) {
+        OptionalDouble c = found.containsKey("C") ? OptionalDouble.of(found.get("C")) : OptionalDouble.empty();
+        return switch (this) {
+            case Svm _ -> new Svm(c);
+            case Logistic _ -> new Logistic(c);
+            case Lda _, NearestMean _ -> this;
+        };
     }
 
     /**

@@ -10,8 +10,9 @@ import java.util.OptionalDouble;
  *
  * <pre>{@code f(b) = mean_i (log Σ_k exp(b z_ik) − b t_i),   b = 1/T,   t_i = Σ_k target_ik z_ik}</pre>
  *
- * <p>f is convex in b, so there is one minimum or none; Newton's method between two closing bounds finds it. Exponentials
- * are {@link StrictMath}'s: every machine finds the same bits.
+ * <p>f is convex in b, so there is one minimum or none; Newton's method between two closing bounds finds it. A prior of weight
+ * λ > 0 adds {@code λ/n (b − 1 − log b)}: then there is always one minimum, which nears 1 as n falls. Exponentials are
+ * {@link StrictMath}'s: every machine finds the same bits.
  */
 public final class SoftmaxTemperature {
     /** Relative width at which the bounds count as one. */
@@ -24,43 +25,51 @@ public final class SoftmaxTemperature {
 
     private final List<double[]> scores;
     private final double[] targets;
+    private final double prior;
+
+    /** Prepares a fit without a prior. */
+    public SoftmaxTemperature(List<double[]> scores, double[] targets) {
+        this(scores, targets, 0);
+    }
 
     /**
      * Prepares a fit.
      *
      * @param scores n rows of k scores, each minus its maximum: no exponential overflows
      * @param targets the expected score {@code t_i} of each row, at most 0
+     * @param prior weight λ of the prior, at least 0
      */
-    public SoftmaxTemperature(List<double[]> scores, double[] targets) {
+    public SoftmaxTemperature(List<double[]> scores, double[] targets, double prior) {
         if (scores.isEmpty() || scores.size() != targets.length) {
             throw new IllegalArgumentException("expected a target for each of at least 1 row of scores, found "
                     + scores.size() + " rows and " + targets.length + " targets");
         }
         this.scores = List.copyOf(scores);
         this.targets = targets.clone();
+        this.prior = prior;
     }
 
-    /**
-     * Returns whether the scores do not predict the targets: the loss decreases as T grows, or does not depend on T.
-     */
-    public boolean isUninformative() {
+    /** Returns whether the loss decreases as T grows, or does not depend on T: the scores do not predict the targets. */
+    private boolean isUninformative() {
         return slope(0).first() >= -TOLERANCE * spread() * targets.length;
     }
 
     /** Returns whether the loss decreases as T goes to 0: every target is the highest score. */
-    public boolean isUnbounded() {
+    private boolean isUnbounded() {
         return Arrays.stream(targets).noneMatch(target -> target < 0);
     }
 
-    /** Returns the minimizing T; empty where there is none, see {@link #isUninformative} and {@link #isUnbounded}. */
+    /** Returns the minimizing T; empty where there is none, as without a prior if every row is right. */
     public OptionalDouble fit() {
-        return isUninformative() || isUnbounded() ? OptionalDouble.empty() : OptionalDouble.of(1 / root());
+        return prior == 0 && (isUninformative() || isUnbounded())
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(1 / root());
     }
 
     /** Returns the root of the slope, which rises from below 0 to above 0. */
     private double root() {
         double low = 0;
-        double high = 1 / spread();
+        double high = prior > 0 ? 1 : 1 / spread();
         for (int step = 0; step < MAX_STEPS && slope(high).first() < 0; step++) {
             low = high;
             high *= 2;
@@ -89,10 +98,10 @@ public final class SoftmaxTemperature {
         return scores.stream().flatMapToDouble(Arrays::stream).reduce(0, (spread, score) -> Math.max(spread, -score));
     }
 
-    /** {@code f' = mean(E_p z − t)}, {@code f'' = mean Var_p z}, both times n. */
+    /** {@code f' = mean(E_p z − t) + λ/n (1 − 1/b)}, {@code f'' = mean Var_p z + λ/n 1/b²}, both times n. */
     private Slope slope(double inverse) {
-        double first = 0;
-        double second = 0;
+        double first = prior == 0 ? 0 : prior * (1 - 1 / inverse);
+        double second = prior == 0 ? 0 : prior / (inverse * inverse);
         for (int i = 0; i < targets.length; i++) {
             double total = 0;
             double mean = 0;

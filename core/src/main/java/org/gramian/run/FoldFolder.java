@@ -27,6 +27,7 @@ record FoldFolder(Path path) {
     private static final String CHECKPOINT = "checkpoint.safetensors";
     private static final String AFTER_FIRST = "stage1.json";
     private static final String FROZEN = "frozen.safetensors";
+    private static final String FROZEN_VALIDATION = "frozen-validation.json";
     private static final String ADVICE = "; resume with the original settings, or start a new run in another folder";
 
     /** Creates the folder if needed, and removes partial files of a killed run. */
@@ -53,10 +54,29 @@ record FoldFolder(Path path) {
         return path.resolve(FROZEN);
     }
 
-    /** Writes the model on frozen features. */
-    void keepFrozen(Evaluation evaluation, Model model, ModelCard card) throws IOException {
+    /**
+     * Writes the model on frozen features.
+     *
+     * @param validation the validation set, for the comparison with the fine-tuned model
+     */
+    void keepFrozen(Evaluation evaluation, Optional<Evaluation> validation, Model model, ModelCard card)
+            throws IOException {
         keepFirst(evaluation);
+        if (validation.isPresent()) {
+            EvaluationFile.write(path.resolve(FROZEN_VALIDATION), validation.get());
+        }
         ModelFile.write(frozen(), model, card);
+    }
+
+    /** Returns the predictions of the model on frozen features for the validation set, which is not empty. */
+    Evaluation frozenValidation() throws IOException {
+        return EvaluationFile.read(path.resolve(FROZEN_VALIDATION));
+    }
+
+    /** Removes the model on frozen features, last: without it the fold counts as finished. */
+    void removeFrozen() throws IOException {
+        Files.deleteIfExists(path.resolve(FROZEN_VALIDATION));
+        Files.deleteIfExists(frozen());
     }
 
     /** Makes the model on frozen features the result. */

@@ -20,27 +20,39 @@ import org.gramian.train.loop.TrainingData.Parts;
  * @param place subfolder in the run's folder; empty for the only fold
  * @param name as {@code third 2}
  * @param parts training, validation and test set
+ * @param validationSource where the validation images come from, as {@code valid/}; empty without any
  */
-public record FoldPlan(String place, String name, Parts parts) {
+public record FoldPlan(String place, String name, Parts parts, String validationSource) {
     /** Images of each class that a validation set needs. */
     private static final int LEAST = 2;
 
     /**
-     * Splits the training images of a fold, unless its protocol has a validation set. With a validation share of 0 the validation
-     * images of the protocol are left out.
+     * Splits the training images of a fold, unless its protocol has a validation set. A share that the user set replaces that set:
+     * its images join the training images, so that every image of the fold is used once.
      *
      * @param readable indexes of the readable images
      * @throws UnfitDataException if a class has no training image
      */
     static FoldPlan of(Dataset dataset, Placed placed, Set<Integer> readable, ValidationSplit split) {
-        Fold fold = placed.fold;
+        Fold given = placed.fold;
+        boolean replaced = split.wanted && !given.validation().isEmpty();
+        Fold fold = replaced ? given.withValidationInTraining() : given;
+        if (replaced) {
+            split.remarks.accept(given.validation().size() + " validation images of " + QuotedText.text(fold.name())
+                    + " join the training images, because data.validation is set");
+        }
         List<Integer> train = fold.train().stream().filter(readable::contains).toList();
         List<Sample> training = pick(dataset.samples(), train);
-        List<Sample> validation = split.share == 0 ? List.of() : samples(dataset, fold.validation(), readable);
+        List<Sample> validation = samples(dataset, fold.validation(), readable);
         List<Sample> test = samples(dataset, fold.test(), readable);
         requireEveryClass(dataset, fold, training);
+        if (validation.isEmpty() && !fold.validation().isEmpty()) {
+            split.remarks.accept("none of the " + fold.validation().size() + " validation images of "
+                    + QuotedText.text(fold.name()) + " can be read; 'gramian audit' names the causes");
+        }
         if (!validation.isEmpty() || split.share == 0) {
-            return new FoldPlan(placed.place, fold.name(), new Parts(training, validation, test));
+            Parts parts = new Parts(training, validation, test);
+            return new FoldPlan(placed.place, fold.name(), parts, source(dataset, validation));
         }
         Dataset part = new Dataset(dataset.root(), dataset.classes(), training);
         Protocol holdout = Protocols.holdout(split.share);
@@ -50,13 +62,25 @@ public record FoldPlan(String place, String name, Parts parts) {
                 || holdout.incompatibility(part, copies).isPresent()) {
             split.remarks.accept(QuotedText.text(fold.name()) + " has a class with fewer than " + LEAST
                     + " distinct training images, so there is no validation set: epochs are compared by training loss");
-            return new FoldPlan(placed.place, fold.name(), new Parts(training, List.of(), test));
+            return new FoldPlan(placed.place, fold.name(), new Parts(training, List.of(), test), "");
         }
         Fold divided = holdout.folds(part, copies, split.seed).getFirst();
         return new FoldPlan(
                 placed.place,
                 fold.name(),
-                new Parts(pick(training, divided.train()), pick(training, divided.test()), test));
+                new Parts(pick(training, divided.train()), pick(training, divided.test()), test),
+                "drawn from the training images");
+    }
+
+    /** Returns where the given validation images come from. */
+    private static String source(Dataset dataset, List<Sample> validation) {
+        if (validation.isEmpty()) {
+            return "";
+        }
+        String layout = dataset.source().layoutName();
+        return layout.equals("splits")
+                ? validation.getFirst().name().split("/", 2)[0] + "/"
+                : "given by the layout " + layout;
     }
 
     /** A fold and its subfolder. */
@@ -71,12 +95,13 @@ public record FoldPlan(String place, String name, Parts parts) {
     /**
      * Draw of a validation set from the training images.
      *
-     * @param share of the training images; 0: no validation set, also where the protocol has one
+     * @param share of the training images; 0: no validation set
+     * @param wanted whether the user set the share, which then replaces the validation set of the protocol
      * @param seed of the draw
      * @param duplicates of the whole dataset, which stay on one side
      * @param remarks receives messages for the user
      */
-    record ValidationSplit(double share, long seed, Duplicates duplicates, Consumer<String> remarks) {}
+    record ValidationSplit(double share, boolean wanted, long seed, Duplicates duplicates, Consumer<String> remarks) {}
 
     private static List<Sample> samples(Dataset dataset, List<Integer> indexes, Set<Integer> readable) {
         return pick(

@@ -7,13 +7,14 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
+import org.gramian.evaluate.Calibration;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Interval;
@@ -26,7 +27,6 @@ import org.gramian.model.Head;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
-import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureExtraction;
@@ -106,7 +106,7 @@ final class FoldRun {
             }
             if (early.isEmpty()) {
                 training.checkpointing().remove();
-                Files.deleteIfExists(folder.frozen()); // last: without it the fold counts as finished
+                folder.removeFrozen();
             }
             Optional<Cancellation.Reason> stopped =
                     artifacts().complete(adopted ? Optional.empty() : Optional.of(model));
@@ -147,7 +147,7 @@ final class FoldRun {
                 InitialModel.model(head, plan.seed(), extraction.extractor().network())) {
             new TwoStageTraining(model, recipe, data(), unsaved).run((outcome, scores) -> {
                 Measured measured = measured(outcome, scores);
-                folder.keepFrozen(measured.evaluation, model, card(outcome, measured));
+                folder.keepFrozen(measured.evaluation, measured.validation, model, card(outcome, measured));
             });
         }
     }
@@ -219,14 +219,14 @@ final class FoldRun {
     /**
      * Evaluation of a model.
      *
-     * @param evaluation on the test set, calibrated on the validation set
-     * @param validation accuracy on the validation set; empty where there is none
+     * @param evaluation on the test set
+     * @param validation the validation set under the same temperature; empty where there is none
      */
-    private record Measured(Evaluation evaluation, OptionalDouble validation) {}
+    private record Measured(Evaluation evaluation, Optional<Evaluation> validation) {}
 
     /** Evaluates the model of a stage and reports it. */
     private Measured measured(StageOutcome outcome, TwoStageTraining.Scores scores) {
-        Measured measured = measured(scores);
+        Measured measured = measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
         context.listener().accept(new TrainEvent.Evaluated(outcome.stage(), accuracy(measured.evaluation)));
         return measured;
     }
@@ -241,16 +241,17 @@ final class FoldRun {
                 evaluation.accuracy().count());
     }
 
-    private Measured measured(TwoStageTraining.Scores scores) {
+    /** Calibrates on the validation set, after the solver of the classifier if that did. */
+    private Measured measured(TwoStageTraining.Scores scores, Optional<String> calibrated) {
         Evaluation plain = evaluation(fold.parts().test(), scores.test().compute());
         List<Sample> samples = fold.parts().validation();
         if (samples.isEmpty()) {
-            return new Measured(plain, OptionalDouble.empty());
+            Temperature none = calibrated.map(by -> new Temperature(1, by)).orElse(Temperature.NONE);
+            return new Measured(plain.calibrated(none), Optional.empty());
         }
         Evaluation validation = evaluation(samples, scores.validation().compute());
-        return new Measured(
-                plain.calibrated(Temperature.fit(validation.predictions())),
-                OptionalDouble.of(validation.accuracy().value()));
+        Temperature temperature = Temperature.fit(validation.predictions(), calibrated);
+        return new Measured(plain.calibrated(temperature), Optional.of(validation.calibrated(temperature)));
     }
 
     private Evaluation evaluation(List<Sample> samples, List<Logits> logits) {
@@ -264,7 +265,10 @@ final class FoldRun {
                 predictions(samples, logits));
     }
 
-    /** Writes the model of a stage, unless the model on frozen features makes fewer errors on the validation set. */
+    /**
+     * Writes the model of a stage. The model on frozen features, which is simpler, stays unless the log loss of the calibrated
+     * fine-tuned model on the validation set is lower by more than the standard error of the paired difference.
+     */
     private void keep(StageOutcome outcome, TwoStageTraining.Scores scores, Model model) throws IOException {
         if (outcome.result().isPresent()) {
             outcome.result().get().write(folder.path());
@@ -273,16 +277,36 @@ final class FoldRun {
         if (outcome.stage() == 1 && plan.config().recipe().stage2().epochs() > 0) {
             folder.keepFirst(measured.evaluation);
         }
-        if (Files.exists(folder.frozen()) && measured.validation.isPresent()) {
-            double frozen = ModelFile.header(folder.frozen()).card().metrics().getOrDefault(VALIDATION, 0.0);
-            double tuned = measured.validation.getAsDouble();
-            if (frozen > tuned) {
-                adopt("validation accuracy %.1f %% fine-tuned, %.1f %% with the frozen backbone"
-                        .formatted(100 * tuned, 100 * frozen));
+        if (Files.exists(folder.frozen())) {
+            if (measured.validation.isEmpty()) {
+                context.listener()
+                        .accept(new TrainEvent.Warning("the fine-tuned model is kept without a comparison and is not"
+                                + " calibrated: there are no validation images"));
+            } else if (!isImprovement(folder.frozenValidation(), measured.validation.get())) {
                 return;
             }
         }
         folder.keep(measured.evaluation, model, card(outcome, measured));
+    }
+
+    /** Compares the fine-tuned with the frozen model on the validation set, and adopts the latter unless the former wins. */
+    private boolean isImprovement(Evaluation frozen, Evaluation tuned) throws IOException {
+        Calibration.Gain gain = Calibration.Gain.of(frozen, tuned);
+        String figures = String.format(
+                Locale.ROOT,
+                "log loss of %d validation images %.3f fine-tuned, %.3f frozen: %s by %.3f ± %.3f",
+                tuned.predictions().size(),
+                tuned.calibration().logLoss(),
+                frozen.calibration().logLoss(),
+                gain.mean() < 0 ? "higher" : "lower",
+                Math.abs(gain.mean()),
+                gain.standardError());
+        if (gain.isSignificant()) {
+            context.listener().accept(new TrainEvent.Warning(figures + "; keeping the fine-tuned model"));
+        } else {
+            adopt(figures);
+        }
+        return gain.isSignificant();
     }
 
     private static List<ImagePrediction> predictions(List<Sample> samples, List<Logits> logits) {
@@ -323,12 +347,14 @@ final class FoldRun {
     private ModelCard card(StageOutcome outcome, Measured measured) {
         Evaluation evaluation = measured.evaluation;
         LinkedHashMap<String, Double> metrics = new LinkedHashMap<>();
-        measured.validation.ifPresent(accuracy -> metrics.put(VALIDATION, accuracy));
+        measured.validation.ifPresent(
+                one -> metrics.put(VALIDATION, one.accuracy().value()));
         for (Metric metric : Metric.values()) {
             metrics.put(metric.key(), metric.of(evaluation));
         }
         SequencedMap<String, String> origin = origin();
         outcome.classifier().ifPresent(solved -> origin.put("classifier", solved.text()));
+        origin.put(Temperature.CALIBRATION, evaluation.temperature().source());
         return new ModelCard(
                 plan.dataset().classes(),
                 extraction.extractor().network().preprocessing(),

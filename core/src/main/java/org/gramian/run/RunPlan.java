@@ -78,8 +78,11 @@ public record RunPlan(
         Duplicates duplicates = splitTogether(dataset, config, all, remarks);
         FoldSet plan = divide(dataset, config, duplicates);
         plan.notes().forEach(note -> remarks.accept(note.text()));
+        boolean isWanted = Optional.ofNullable(settings.values().get("data.validation"))
+                .filter(Settings.Setting::wanted)
+                .isPresent();
         FoldPlan.ValidationSplit split =
-                new FoldPlan.ValidationSplit(config.options().validation(), seed, duplicates, remarks);
+                new FoldPlan.ValidationSplit(config.options().validation(), isWanted, seed, duplicates, remarks);
         List<FoldPlan> folds = FoldPlan.Placed.all(plan.folds()).stream()
                 .map(fold -> FoldPlan.of(dataset, fold, readable, split))
                 .toList();
@@ -310,7 +313,9 @@ public record RunPlan(
     private void requireRoom(LinearSolver solver, FoldPlan fold, long size) {
         long crops = config.options().crops().training(0).count();
         try {
-            solver.requireRoom(fold.parts().training().size() * crops, size);
+            long images = (long) fold.parts().training().size()
+                    + fold.parts().validation().size();
+            solver.requireRoom(images * crops, size);
         } catch (IllegalArgumentException tooMany) {
             throw new ConfigException(
                     "network.classifier: " + QuotedText.text(fold.name()) + ": " + tooMany.getMessage(), tooMany);

@@ -266,9 +266,12 @@ public record TrainingRun(
             return;
         }
         Crops test = plan.config().options().testPlan().testing();
+        Crops training = plan.config().options().crops().training(recipe.seed());
         for (FoldPlan fold : plan.folds()) {
-            extraction.plan(
-                    fold.parts().training(), plan.config().options().crops().training(recipe.seed()));
+            extraction.plan(fold.parts().training(), training);
+            if (recipe.solver().isPresent()) { // the last fit has them too
+                extraction.plan(fold.parts().validation(), training);
+            }
             extraction.plan(fold.parts().validation(), test);
             extraction.plan(fold.parts().test(), test);
         }
@@ -286,6 +289,7 @@ public record TrainingRun(
                         fold.name(),
                         fold.parts().training().size(),
                         fold.parts().validation().size(),
+                        fold.validationSource(),
                         fold.parts().test().size()));
         FoldFolder place = FoldFolder.make(folder.resolve(fold.place()));
         Optional<FoldResult> result = new FoldRun(plan, fold, place, extraction, origin, context).run();

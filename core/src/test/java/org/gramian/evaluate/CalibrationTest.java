@@ -81,4 +81,23 @@ final class CalibrationTest {
         assertThat(calibration.logLoss()).isCloseTo(Math.log(4), within(1e-15));
         assertThat(calibration.brier()).isCloseTo(0.75, within(1e-15));
     }
+
+    @RandomTest
+    void gainIsTheDifferenceOfLogLossesAndItsSignFollowsTheOrder(Seed seed) {
+        SplittableRandom random = seed.random();
+        Evaluation first = MadeUp.evaluation(random, random.nextInt(1, 30), 4);
+        List<ImagePrediction> others = first.predictions().stream()
+                .map(one -> new ImagePrediction(one.name(), one.truth(), Logits.of(MadeUp.scores(random, 4, 2))))
+                .toList();
+        Evaluation second = new Evaluation(first.setting(), first.classes(), others)
+                .calibrated(new Temperature(random.nextDouble(0.5, 2), "images"));
+        Calibration.Gain gain = Calibration.Gain.of(first, second);
+        assertThat(gain.mean())
+                .isCloseTo(first.calibration().logLoss() - second.calibration().logLoss(), within(1e-12));
+        Calibration.Gain reversed = Calibration.Gain.of(second, first);
+        assertThat(reversed.mean()).isCloseTo(-gain.mean(), within(1e-12));
+        assertThat(gain.isSignificant() && reversed.isSignificant()).isFalse();
+        assertThat(Calibration.Gain.of(first, first).isSignificant()).isFalse();
+        assertThat(gain.isSignificant() && others.size() == 1).as("one image").isFalse();
+    }
 }

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
@@ -38,14 +39,14 @@ final class EvaluationFileTest {
                         new ImagePrediction("=1+1", 0, Logits.of(-0.0, Double.MIN_VALUE, Math.nextUp(0.1))),
                         new ImagePrediction("line\nbreak,\"", 1, Logits.of(1e100, -1e100, 1.0 / 3)),
                         new ImagePrediction("\u0000 \ud83d\ude00", 2, Logits.of(1, 2, 3))),
-                new Temperature(Math.nextUp(1.7), Temperature.Outcome.FITTED));
+                new Temperature(Math.nextUp(1.7), "9 validation images"));
     }
 
     @RandomTest
     void writtenEvaluationsAreReadExactly(Seed seed) throws IOException {
         SplittableRandom random = seed.random();
         Evaluation evaluation = MadeUp.evaluation(random, random.nextInt(1, 40), random.nextInt(1, 9));
-        Evaluation calibrated = evaluation.calibrated(Temperature.fit(evaluation.predictions()));
+        Evaluation calibrated = evaluation.calibrated(Temperature.fit(evaluation.predictions(), Optional.empty()));
         Path file = folder.resolve("e.json");
         for (Evaluation written : List.of(evaluation, calibrated, nasty())) {
             EvaluationFile.write(file, written);
@@ -56,7 +57,7 @@ final class EvaluationFileTest {
     @Test
     void theFileHasAllMetrics() throws IOException {
         Evaluation evaluation = MadeUp.evaluation(new SplittableRandom(3), 50, 7);
-        evaluation = evaluation.calibrated(Temperature.fit(evaluation.predictions()));
+        evaluation = evaluation.calibrated(Temperature.fit(evaluation.predictions(), Optional.empty()));
         Path file = folder.resolve("e.json");
         EvaluationFile.write(file, evaluation);
         JsonNode results = JsonMapper.shared().readTree(Files.readString(file)).get("results");
@@ -115,7 +116,6 @@ final class EvaluationFileTest {
                 "\"fold\"|\"folt\"|'setting",
                 "\"class 0\", \"class 1\"|\"class 0\", null|'classes[1]'",
                 "\"value\" : 1.0|\"value\" : -1.0|0 -1.0",
-                "\"NONE\"|\"MAYBE\"|'temperature.outcome'",
             })
     void aChangedFileIsRefusedWithWhatWasExpected(String old, String changed, String values) throws IOException {
         Path file = folder.resolve("e.json");
@@ -185,8 +185,8 @@ final class EvaluationFileTest {
         Path file = folder.resolve("p.csv");
         PredictionTable.of(evaluation).write(file);
         assertThat(Files.readString(file)).isEqualTo("""
-                        name,truth,prediction,probability,right,p:a,"p:b,c"
-                        x.jpg,"b,c",a,0.5,false,0.5,0.5
+                        name,truth,prediction,probability,right,calibrated_by,p:a,"p:b,c"
+                        x.jpg,"b,c",a,0.5,false,none,0.5,0.5
                         """);
         evaluation.confusion().write(file);
         assertThat(Files.readString(file)).matches("""
@@ -200,9 +200,9 @@ final class EvaluationFileTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "name,truth|name,wahr|name,truth,prediction,probability,right p:NAME",
+                "name,truth|name,wahr|name,truth,prediction,probability,right,calibrated_by p:NAME",
                 "0.5,false|0.5,true|2 false right 'true'",
-                "0.5,0.5|0.5|2 7 6",
+                "0.5,0.5|0.5|2 8 7",
                 "0.5,0.5|0.4,0.6|2 'a' 0.5",
                 "0.5,0.5|0.5,NaN|2 0 1 'NaN'",
                 "0.5,0.5|0.5,half|2 0 1 'half'",
@@ -226,7 +226,7 @@ final class EvaluationFileTest {
     @Test
     void anInvalidTableIsRefused() throws IOException {
         Path file = folder.resolve("p.csv");
-        for (String text : List.of("", "a,b\n", "name,truth,prediction,probability,right,p:a\n", "\"")) {
+        for (String text : List.of("", "a,b\n", "name,truth,prediction,probability,right,calibrated_by,p:a\n", "\"")) {
             Files.writeString(file, text);
             assertThatExceptionOfType(EvaluationFileException.class).isThrownBy(() -> PredictionTable.read(file));
         }

@@ -7,9 +7,9 @@ import static org.gramian.testing.Facts.facts;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.assertj.core.data.Percentage;
-import org.gramian.evaluate.Temperature.Outcome;
 import org.gramian.model.Logits;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -20,74 +20,61 @@ final class TemperatureTest {
     void fittingNeverRaisesTheLogLoss(Seed seed) {
         SplittableRandom random = seed.random();
         Evaluation before = MadeUp.evaluation(random, random.nextInt(1, 60), random.nextInt(1, 8));
-        Evaluation after = before.calibrated(Temperature.fit(before.predictions()));
+        Evaluation after = before.calibrated(fit(before.predictions()));
         assertThat(after.calibration().logLoss())
                 .isLessThanOrEqualTo(before.calibration().logLoss());
     }
 
     @RandomTest
-    void noOtherTemperatureHasALowerLogLoss(Seed seed) {
+    void noOtherTemperatureHasALowerPenalizedLoss(Seed seed) {
         SplittableRandom random = seed.random();
         List<ImagePrediction> predictions = MadeUp.predictions(random, 80, 5);
-        Temperature fitted = Temperature.fit(predictions);
-        assertThat(fitted.outcome()).isEqualTo(Outcome.FITTED);
-        double best = Calibration.logLoss(predictions, fitted.value());
+        double fitted = fit(predictions).value();
+        double best = penalized(predictions, fitted);
         for (double factor : new double[] {1e-3, 0.5, 0.99, 0.9999, 1.0001, 1.01, 2, 1e3, random.nextDouble(0.1, 10)}) {
-            assertThat(Calibration.logLoss(predictions, factor * fitted.value()))
-                    .isGreaterThan(best - 1e-14);
+            assertThat(penalized(predictions, factor * fitted)).isGreaterThan(best - 1e-12);
         }
+    }
+
+    private static double penalized(List<ImagePrediction> predictions, double temperature) {
+        return predictions.size() * Calibration.logLoss(predictions, temperature)
+                + Temperature.PRIOR * (1 / temperature - 1 + Math.log(temperature));
     }
 
     @RandomTest
     void predictedClassesStayTheSame(Seed seed) {
         Evaluation before = MadeUp.evaluation(seed.random(), 50, 5);
-        Evaluation after = before.calibrated(Temperature.fit(before.predictions()));
+        Evaluation after = before.calibrated(fit(before.predictions()));
         assertThat(after.confusion()).isEqualTo(before.confusion());
         assertThat(after.top(3)).isEqualTo(before.top(3));
-    }
-
-    @RandomTest
-    void scaledScoresScaleTheTemperature(Seed seed) {
-        SplittableRandom random = seed.random();
-        List<ImagePrediction> predictions = MadeUp.predictions(random, 60, 4);
-        for (double scale : new double[] {random.nextDouble(0.1, 10), 1e-30, 1e30}) {
-            List<ImagePrediction> scaled = predictions.stream()
-                    .map(one -> new ImagePrediction(
-                            one.name(),
-                            one.truth(),
-                            Logits.of(Arrays.stream(one.logits().toArray())
-                                    .map(score -> scale * score)
-                                    .toArray())))
-                    .toList();
-            assertThat(Temperature.fit(scaled).value())
-                    .isCloseTo(scale * Temperature.fit(predictions).value(), Percentage.withPercentage(1e-6));
-        }
     }
 
     @RandomTest(times = 5)
     void theTrueTemperatureIsRecovered(Seed seed) {
         SplittableRandom random = seed.random();
         double temperature = Math.exp(random.nextDouble(-1.5, 1.5));
-        assertThat(Temperature.fit(MadeUp.calibrated(random, 20_000, temperature))
-                        .value())
+        assertThat(fit(MadeUp.calibrated(random, 20_000, temperature)).value())
                 .isCloseTo(temperature, Percentage.withPercentage(5));
     }
 
     @RandomTest
     void theFitDoesNotDependOnTheOrderOfImages(Seed seed) {
         List<ImagePrediction> predictions = MadeUp.predictions(seed.random(), 30, 4);
-        assertThat(Temperature.fit(predictions.reversed())).isEqualTo(Temperature.fit(predictions));
+        assertThat(fit(predictions.reversed())).isEqualTo(fit(predictions));
     }
 
-    /** By hand: three of four are right with a margin of 1, so p = 3/4 and 1/T = log 3. */
+    /** By hand: three of four are right with a margin of 1, so {@code 4 (p − 3/4) + λ (1 − T) = 0}. */
     @Test
-    void aClosedFormCaseIsFittedExactly() {
+    void minimumSolvesTheEquationOfPosteriorMode() {
         List<ImagePrediction> predictions = List.of(
                 new ImagePrediction("a", 0, Logits.of(1, 0)),
                 new ImagePrediction("b", 0, Logits.of(1, 0)),
                 new ImagePrediction("c", 1, Logits.of(7, 8)),
                 new ImagePrediction("d", 1, Logits.of(1, 0)));
-        assertThat(Temperature.fit(predictions).value()).isCloseTo(1 / Math.log(3), within(1e-11));
+        double temperature = fit(predictions).value();
+        double probability = 1 / (1 + Math.exp(-1 / temperature));
+        assertThat(4 * (probability - 0.75) + Temperature.PRIOR * (1 - temperature))
+                .isCloseTo(0, within(1e-10));
     }
 
     @Test
@@ -96,47 +83,59 @@ final class TemperatureTest {
                 new ImagePrediction("a", 0, Logits.of(1e99, 0)),
                 new ImagePrediction("b", 0, Logits.of(1e99, -1e99)),
                 new ImagePrediction("c", 1, Logits.of(1e-99, 0)));
-        Temperature fitted = Temperature.fit(predictions);
+        Temperature fitted = fit(predictions);
         assertThat(fitted.value()).isPositive().isFinite();
         assertThat(Calibration.logLoss(predictions, fitted.value()))
                 .isLessThanOrEqualTo(Calibration.logLoss(predictions, 1));
     }
 
-    @Test
-    void nothingIsFittedIfAllPredictionsAreRight() {
-        List<ImagePrediction> sure = List.of(
-                new ImagePrediction("a", 0, Logits.of(1e99, 0)),
-                new ImagePrediction("b", 0, Logits.of(3, 1)),
-                new ImagePrediction("c", 1, Logits.of(1, 1)));
-        Temperature fitted = Temperature.fit(sure);
-        assertThat(fitted).isEqualTo(new Temperature(1, Outcome.ALL_RIGHT));
+    @RandomTest(times = 40)
+    void threeImagesMoveTheTemperatureWithinBounds(Seed seed) {
+        SplittableRandom random = seed.random();
+        int classes = random.nextInt(2, 20);
+        List<ImagePrediction> few = MadeUp.predictions(random, 3, classes);
+        double widest = few.stream()
+                .mapToDouble(one -> Arrays.stream(one.logits().toArray()).max().orElse(0)
+                        - Arrays.stream(one.logits().toArray()).min().orElse(0))
+                .max()
+                .orElse(0);
+        // J'(b) = 0 with E_p z − z_truth at most the range, and at least −(k − 1)/(e b)
+        assertThat(fit(few).value())
+                .isLessThanOrEqualTo(1 + 3 * widest / Temperature.PRIOR)
+                .isGreaterThanOrEqualTo(1 / (1 + 3 * (classes - 1) / (Math.E * Temperature.PRIOR)));
     }
 
     @Test
-    void uninformativeScoresAreNotScaled() {
-        Temperature none = new Temperature(1, Outcome.NO_INFORMATION);
-        assertThat(Temperature.fit(List.of(new ImagePrediction("a", 0, Logits.of(5)))))
-                .as("one class")
-                .isEqualTo(none);
-        assertThat(Temperature.fit(List.of(new ImagePrediction("a", 1, Logits.of(2, 2, 2)))))
-                .as("equal")
-                .isEqualTo(none);
-        assertThat(Temperature.fit(List.of(new ImagePrediction("a", 1, Logits.of(2, 0)))))
-                .as("wrong")
-                .isEqualTo(none);
-        List<ImagePrediction> chance = List.of(
-                new ImagePrediction("a", 1, Logits.of(0.1, 0.4)), new ImagePrediction("b", 0, Logits.of(0.1, 0.4)));
-        assertThat(Temperature.fit(chance)).as("chance").isEqualTo(none);
+    void imagesThatAreAllRightRaiseTheConfidenceAndWrongOnesLowerIt() {
+        Logits scores = Logits.of(3, 1, 0);
+        assertThat(fit(List.of(new ImagePrediction("a", 0, scores))).value()).isBetween(0.5, 1.0);
+        assertThat(fit(List.of(new ImagePrediction("a", 1, scores))).value()).isBetween(1.0, 2.0);
+        assertThat(fit(List.of(new ImagePrediction("a", 1, Logits.of(2, 2, 2)))).value())
+                .as("equal scores")
+                .isCloseTo(1, within(1e-9));
+    }
+
+    @RandomTest
+    void sourceCountsImagesAndKeepsTheFormerCalibration(Seed seed) {
+        List<ImagePrediction> predictions = MadeUp.predictions(seed.random(), 7, 3);
+        assertThat(fit(predictions).source()).contains("7").doesNotContain("cross");
+        Temperature both = Temperature.fit(predictions, Optional.of("5-fold cross-validation"));
+        assertThat(both.source()).contains("7", "5-fold cross-validation");
+        assertThat(both.isCalibrated()).isTrue();
+        assertThat(Temperature.NONE.isCalibrated()).isFalse();
+    }
+
+    private static Temperature fit(List<ImagePrediction> predictions) {
+        return Temperature.fit(predictions, Optional.empty());
     }
 
     @Test
     void invalidTemperaturesAreRefused() {
         for (double value : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) {
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> new Temperature(value, Outcome.FITTED))
+                    .isThrownBy(() -> new Temperature(value, "images"))
                     .has(facts("0", value));
         }
-        assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new Temperature(2, Outcome.NONE));
-        assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> Temperature.fit(List.of()));
+        assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> fit(List.of()));
     }
 }

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
@@ -62,11 +63,15 @@ class FoldPlanTest {
     }
 
     private Parts parts(Dataset dataset, Fold fold, double share, long seed) {
+        return parts(dataset, fold, share, false, seed);
+    }
+
+    private Parts parts(Dataset dataset, Fold fold, double share, boolean wanted, long seed) {
         return FoldPlan.of(
                         dataset,
                         new Placed("", fold),
                         all(dataset),
-                        new ValidationSplit(share, seed, Duplicates.of(dataset), remarks::add))
+                        new ValidationSplit(share, wanted, seed, Duplicates.of(dataset), remarks::add))
                 .parts();
     }
 
@@ -158,14 +163,26 @@ class FoldPlanTest {
         assertThat(parts.training()).hasSize(4);
     }
 
-    @Test
-    void shareZeroGivesNoValidationSet() throws IOException {
-        Dataset dataset = dataset(1, 4, 4);
-        Fold fold = new Fold("given", List.of(0, 1, 4, 5), List.of(2, 6), List.of(3, 7));
-        Parts parts = parts(dataset, fold, 0, 1);
-        assertThat(parts.validation()).isEmpty();
-        assertThat(parts.training()).extracting(Sample::name).containsExactly("c0-000", "c0-001", "c1-000", "c1-001");
-        assertThat(remarks).isEmpty();
+    @RandomTest(times = 6)
+    void everyImageOfAGivenSplitIsUsedOnce(Seed seed) throws IOException {
+        Dataset dataset = dataset(1, 9, 12);
+        List<List<Integer>> parts = IntStream.range(0, 3)
+                .mapToObj(part ->
+                        all(dataset).stream().filter(index -> index % 3 == part).toList())
+                .toList();
+        Fold fold = new Fold("given", parts.get(0), parts.get(1), parts.get(2));
+        for (double share : new double[] {0, 0.3}) {
+            for (boolean wanted : new boolean[] {false, true}) {
+                remarks.clear();
+                Parts used = parts(dataset, fold, share, wanted, seed.value());
+                assertThat(Stream.of(used.training(), used.validation(), used.test())
+                                .flatMap(List::stream))
+                        .containsExactlyInAnyOrderElementsOf(dataset.samples());
+                assertThat(used.validation())
+                        .hasSize(wanted ? (share == 0 ? 0 : 4) : parts.get(1).size());
+                assertThat(remarks).hasSize(wanted ? 1 : 0);
+            }
+        }
     }
 
     @Test
@@ -177,7 +194,7 @@ class FoldPlanTest {
                         dataset,
                         new Placed("", fold(dataset)),
                         readable,
-                        new ValidationSplit(0.3, 1, Duplicates.of(dataset), remarks::add))
+                        new ValidationSplit(0.3, false, 1, Duplicates.of(dataset), remarks::add))
                 .parts();
         List<Sample> used = new ArrayList<>(parts.training());
         used.addAll(parts.validation());
@@ -191,11 +208,22 @@ class FoldPlanTest {
     }
 
     @Test
+    void unreadableValidationSetIsReported() throws IOException {
+        Dataset dataset = dataset(1, 4, 4);
+        Fold fold = new Fold("given", List.of(0, 1, 4, 5), List.of(2, 6), List.of(3, 7));
+        ValidationSplit split = new ValidationSplit(0, false, 1, Duplicates.of(dataset), remarks::add);
+        FoldPlan plan = FoldPlan.of(dataset, new Placed("", fold), Set.of(0, 1, 3, 4, 5, 7), split);
+        assertThat(plan.parts().validation()).isEmpty();
+        assertThat(plan.validationSource()).isEmpty();
+        assertThat(remarks).singleElement().asString().has(facts("2", "'given'"));
+    }
+
+    @Test
     void classesWithoutReadableTrainingImageAreNamed() throws IOException {
         Dataset dataset = dataset(1, 3, 3, 3);
         Fold fold = new Fold("the fold", List.of(0, 1, 3, 4, 6, 7), List.of(), List.of(2, 5, 8));
         Placed placed = new Placed("", fold);
-        ValidationSplit split = new ValidationSplit(0.3, 1, Duplicates.of(dataset), remarks::add);
+        ValidationSplit split = new ValidationSplit(0.3, false, 1, Duplicates.of(dataset), remarks::add);
         assertThatThrownBy(() -> FoldPlan.of(dataset, placed, Set.of(2, 3, 4, 5, 8), split))
                 .isInstanceOf(UnfitDataException.class)
                 .hasMessageContaining("'the fold'")

@@ -89,13 +89,15 @@ public record EvaluationTable(Evaluation evaluation) {
     /** What the temperature changed, if there is one. */
     private String calibration() {
         Temperature temperature = evaluation.temperature();
-        if (temperature.outcome() != Temperature.Outcome.FITTED) {
-            return ", " + temperature.outcome().text();
+        String source = temperature.isCalibrated() ? ", calibrated by " + temperature.source() : ", not calibrated";
+        if (temperature.value() == 1) {
+            return source;
         }
         double before = evaluation.calibrated(Temperature.NONE).calibration().error();
         return String.format(
                 Locale.ROOT,
-                ", temperature %.3f; %s without it",
+                "%s; temperature %.3f, %s without it",
+                source,
                 temperature.value(),
                 Metric.CALIBRATION_ERROR.show(before));
     }

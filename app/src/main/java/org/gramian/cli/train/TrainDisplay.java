@@ -139,12 +139,13 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
             case Warning(String text) -> say(text);
             case Audited audited -> show(audited);
             case FoldStarted started ->
-                say("%ssplit '%s': %d train, %d validation, %d test images%s"
+                say("%ssplit '%s': %d train, %d validation%s, %d test images%s"
                         .formatted(
                                 fold,
                                 started.name(),
                                 started.training(),
                                 started.validation(),
+                                started.validation() == 0 ? "" : " (" + started.validationSource() + ")",
                                 started.test(),
                                 remaining(started)));
             case PoolingCompared compared -> show(compared);

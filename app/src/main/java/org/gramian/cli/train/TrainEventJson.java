@@ -62,6 +62,7 @@ final class TrainEventJson {
                                 "of", fold.folds(),
                                 "train", fold.training(),
                                 "validation", fold.validation(),
+                                "validation_source", fold.validationSource(),
                                 "test", fold.test()));
             case PoolingCompared compared -> write("pooling_candidate", prefix, pooling(compared));
             case PoolingChosen chosen -> write("pooling", prefix, pooling(chosen.best()));

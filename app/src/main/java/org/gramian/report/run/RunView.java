@@ -79,7 +79,7 @@ public record RunView(
                 .toList();
         List<ReliabilityView> views = new ArrayList<>();
         views.add(ReliabilityView.of("before temperature scaling", plain));
-        if (folds.stream().anyMatch(fold -> fold.temperature().outcome() == Temperature.Outcome.FITTED)) {
+        if (folds.stream().anyMatch(fold -> fold.temperature().value() != 1)) {
             views.add(ReliabilityView.of(
                     "after temperature scaling",
                     folds.stream().map(Evaluation::calibration).toList()));
@@ -95,8 +95,8 @@ public record RunView(
                 folds.stream()
                         .map(fold -> (folds.size() == 1 ? "" : fold.setting().fold() + ": ")
                                 + "T = "
-                                + Figures.number(fold.temperature().value()) + ", "
-                                + fold.temperature().outcome().text())
+                                + Figures.number(fold.temperature().value()) + ", calibrated by: "
+                                + fold.temperature().source())
                         .toList());
     }
 

@@ -42,16 +42,17 @@ class EvaluationTableTest {
                         line -> assertThat(line).has(facts("top-5 accuracy", "100.0 %", "3")),
                         line -> assertThat(line).has(facts("balanced accuracy", "87.5 %")),
                         line -> assertThat(line).has(facts("macro F1", "76.2 %")));
-        assertThat(lines(SMALL).get(8)).has(facts("calibration error", "temperature"));
+        assertThat(lines(SMALL).get(8)).has(facts("calibration error", "not calibrated"));
     }
 
     @Test
     void aFittedTemperatureIsShownWithTheErrorBeforeAndAfterIt() {
-        Evaluation calibrated = SMALL.calibrated(new Temperature(2, Temperature.Outcome.FITTED));
+        Evaluation calibrated = SMALL.calibrated(new Temperature(2, "9 validation images"));
         String before = Metric.CALIBRATION_ERROR.show(SMALL.calibration().error());
         String after = Metric.CALIBRATION_ERROR.show(calibrated.calibration().error());
         assertThat(before).isNotEqualTo(after);
-        assertThat(lines(calibrated).get(8)).has(facts("calibration error", after, "2.000", before));
+        assertThat(lines(calibrated).get(8))
+                .has(facts("calibration error", after, "9 validation images", "2.000", before));
     }
 
     @Test

@@ -99,7 +99,7 @@ record MadeUpRun(Path folder, List<String> classes, int images) {
         }
         Evaluation evaluation = new Evaluation(
                         new Setting("thirds:3", fold, new Fingerprint("ab".repeat(32)), 0), classes, predictions)
-                .calibrated(new Temperature(1.5, Temperature.Outcome.FITTED));
+                .calibrated(new Temperature(1.5, "9 validation images"));
         Files.createDirectories(place);
         EvaluationFile.write(place.resolve("evaluation.json"), evaluation);
         return evaluation;

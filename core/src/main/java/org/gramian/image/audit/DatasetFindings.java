@@ -267,7 +267,7 @@ public final class DatasetFindings {
 
     private static String advice(Note.Kind kind) {
         return switch (kind) {
-            case OUTSIDE_LAYOUT, NESTED, UNUSED_IMAGES, UNUSED_FOLDERS, EMPTY_CLASSES ->
+            case OUTSIDE_LAYOUT, NESTED, UNUSED_IMAGES, UNUSED_FOLDERS, EMPTY_CLASSES, EMPTY_VALIDATION ->
                 "Everything else was read; another --layout may read more.";
             case NOT_IMAGES, VIDEOS, UNDECODABLE_NAMES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS ->
                 "Everything else was read.";

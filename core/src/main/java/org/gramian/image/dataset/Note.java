@@ -36,6 +36,9 @@ public record Note(Kind kind, int count, List<String> examples) {
                 "folder with images outside the layout was skipped",
                 "folders with images outside the layout were skipped"),
         MASKS("folder of masks was skipped", "folders of masks were skipped"),
+        EMPTY_VALIDATION(
+                "validation folder has no class folders and is not used",
+                "validation folders have no class folders and are not used"),
         VALIDATION_TESTS(
                 "validation set is used as the test set, because there is no test set",
                 "validation sets are used as test sets, because there are no test sets"),

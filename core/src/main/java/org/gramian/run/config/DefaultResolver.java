@@ -158,7 +158,9 @@ public final class DefaultResolver {
         choose(
                 "data.validation",
                 trains ? 0.1 : 0, // solvers calibrate by cross-validation
-                trains ? "to select the best epoch and to calibrate probabilities" : "nothing is trained by epochs");
+                trains
+                        ? "drawn to select the best epoch and to calibrate, unless the dataset has a validation set"
+                        : "none is drawn: nothing is trained by epochs");
         spellOutPooling();
         chooseHeadRate(NetworkConfig.pooling(settings.partial()));
         chooseStage1Length();

@@ -80,7 +80,7 @@ public record TrainConfig(
         @Key(
                 name = "data.validation",
                 help =
-                        "fraction of training images for the validation set, if the protocol has none; 0: no validation set",
+                        "fraction of training images for the validation set, instead of one that the dataset has; 0: no validation set",
                 rule = "0.1 if the head or all layers are trained by epochs, else 0",
                 below = 1,
                 option = "--validation FRACTION",

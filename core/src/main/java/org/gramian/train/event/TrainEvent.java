@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
@@ -65,9 +66,11 @@ public sealed interface TrainEvent {
      * @param name of the fold
      * @param training number of training images
      * @param validation number of validation images
+     * @param validationSource where they come from, as {@code valid/}; empty without any
      * @param test number of test images
      */
-    record FoldStarted(int number, int folds, String name, int training, int validation, int test)
+    record FoldStarted(
+            int number, int folds, String name, int training, int validation, String validationSource, int test)
             implements TrainEvent {}
 
     /**
@@ -105,9 +108,17 @@ public sealed interface TrainEvent {
                     + values.entrySet().stream()
                             .map(one -> String.format(Locale.ROOT, ", %s %s", one.getKey(), number(one.getValue())))
                             .collect(Collectors.joining())
-                    + (values.containsKey("temperature")
+                    + (calibration().isPresent()
                             ? ""
                             : ", not calibrated: a class has too few images for cross-validation");
+        }
+
+        /** Returns what calibrated the scores; empty if there were too few images. */
+        public Optional<String> calibration() {
+            return values.containsKey("temperature")
+                    ? Optional.of(
+                            number(values.getOrDefault("folds", 0.0)) + "-fold cross-validation of the training images")
+                    : Optional.empty();
         }
 
         private static String number(double value) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LinearSolver;
@@ -19,6 +20,7 @@ import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.Checkpointing.Checkpoint;
 import org.gramian.train.loop.Fit.StageOutcome;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.loop.TrainingStage.Validator;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.ValidationScore;
@@ -129,16 +131,52 @@ public final class TwoStageTraining {
         }
     }
 
-    /** Solves the classifier in place of stage 1. No checkpoint is written: a resumed run solves it again. */
+    /**
+     * Solves the classifier in place of stage 1. No checkpoint is written: a resumed run solves it again.
+     *
+     * <p>The scores of the validation set are those of a classifier that has not seen it; the model is solved again on the
+     * training and validation images together, with the values found before.
+     */
     private void solve(LinearSolver solver, StageCallback callback) throws IOException {
         try (FeatureTable training = features("training features", data.parts().training(), data.trainingCrops());
                 FeatureTable validation =
                         features("validation features", data.parts().validation(), data.testCrops())) {
-            Solved solved = new SolvedHead(model, context, data)
-                    .solve(solver, training, targets, recipe.batching().batch());
+            SolvedHead head = new SolvedHead(model, context, data);
+            Solved solved =
+                    head.solve(solver, training, targets, recipe.batching().batch());
+            List<Logits> unseen = featureScores(validation).compute();
+            if (!unseen.isEmpty() && data.given().isEmpty()) {
+                solved = solveAll(head, solver, solved);
+            }
             callback.stageDone(
                     new StageOutcome(1, Optional.empty(), ValidationScore.NONE, Optional.empty(), Optional.of(solved)),
-                    new Scores(featureScores(validation), this::testScores));
+                    new Scores(() -> unseen, this::testScores));
+        }
+    }
+
+    /** Solves the classifier on the training and validation images; a time budget that ends before it leaves the first solution. */
+    private Solved solveAll(SolvedHead head, LinearSolver solver, Solved first) throws IOException {
+        Parts parts = data.parts();
+        List<Sample> all = Stream.concat(parts.training().stream(), parts.validation().stream())
+                .toList();
+        Targets weights = Targets.of(
+                recipe.loss(),
+                new Parts(all, List.of(), List.of()).counts(model.head().classes()));
+        context.listener()
+                .accept(new TrainEvent.Warning(
+                        "the validation images calibrate the classifier and train in the last fit, on " + all.size()
+                                + " images"));
+        try (FeatureTable table = features("training features", all, data.trainingCrops())) {
+            return head.solve(
+                    solver.fixed(first.values()),
+                    table,
+                    weights,
+                    recipe.batching().batch());
+        } catch (InterruptedTrainingException stopped) {
+            if (stopped.reason() != Cancellation.Reason.OUT_OF_TIME) {
+                throw stopped;
+            }
+            return first;
         }
     }
 

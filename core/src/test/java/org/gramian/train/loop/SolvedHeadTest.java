@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LinearSolver;
 import org.gramian.model.Logits;
@@ -74,11 +75,23 @@ class SolvedHeadTest {
         assertThat(outcome.early()).isEmpty();
         assertThat(outcome.stages()).containsOnlyKeys(1);
         assertThat(right(outcome, itself.test())).isGreaterThan(0.6);
-        assertThat(outcome.events(Solved.class)).hasSize(1);
         assertThat(outcome.events(Solved.class).getFirst().classifier()).isEqualTo(classifier);
         assertThat(outcome.events(EpochDone.class)).isEmpty();
         assertThat(outcome.events(StageStarted.class)).isEmpty();
         assertThat(training.with(new Means(1, Optional.empty())).run().model()).isEqualTo(outcome.model());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mean", "svm:C=1"})
+    void lastFitUsesTrainingAndValidationImages(String classifier) throws IOException {
+        SmallTraining training = training(classifier).with("covariance/log/triu");
+        List<Sample> all = Stream.concat(parts.training().stream(), parts.validation().stream())
+                .toList();
+        assertThat(parts.validation()).isNotEmpty();
+        assertThat(training.run().model())
+                .isEqualTo(training.with(new Parts(all, List.of(), parts.test()))
+                        .run()
+                        .model());
     }
 
     @Test

@@ -309,7 +309,8 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                                 model,
                                 predictions(
                                         validation.samples, scores.validation().compute()),
-                                outcome.classifier().map(TrainEvent.Solved::text)))
+                                outcome.classifier().map(TrainEvent.Solved::text),
+                                outcome.classifier().flatMap(TrainEvent.Solved::calibration)))
                         .filter(Cancellation.Reason.CANCELLED::equals)
                         .ifPresent(reason -> {
                             throw new InterruptedTrainingException(reason);
@@ -452,7 +453,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                         : features(images.part(true), content, false, true).take(CALIBRATION_IMAGES).stream()
                                 .filter(row -> !row.isNullAt(2))
                                 .toList();
-                write(file, model, score(model, validation, size), Optional.of(solved));
+                write(file, model, score(model, validation, size), Optional.of(solved), Optional.empty());
                 long unreadable = trainingImages() - summed.images();
                 if (unreadable > 0) {
                     trainer.warn(
@@ -528,8 +529,17 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                     .toList();
         }
 
-        /** Writes the model, calibrated on the validation set. */
-        private void write(Path file, Model model, List<ImagePrediction> validation, Optional<String> classifier)
+        /**
+         * Writes the model, calibrated on the validation set.
+         *
+         * @param calibrated what calibrated the scores before
+         */
+        private void write(
+                Path file,
+                Model model,
+                List<ImagePrediction> validation,
+                Optional<String> classifier,
+                Optional<String> calibrated)
                 throws IOException {
             SequencedMap<String, String> origin = new LinkedHashMap<>();
             origin.put("seed", Long.toString(seed()));
@@ -544,9 +554,11 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                         .count();
                 metrics.put("validation-accuracy", (double) right / validation.size());
             }
-            double temperature =
-                    validation.isEmpty() ? 1 : Temperature.fit(validation).value();
-            ModelFile.write(file, model, card(config.options().testPlan(), temperature, origin, metrics));
+            Temperature temperature = validation.isEmpty()
+                    ? calibrated.map(by -> new Temperature(1, by)).orElse(Temperature.NONE)
+                    : Temperature.fit(validation, calibrated);
+            origin.put(Temperature.CALIBRATION, temperature.source());
+            ModelFile.write(file, model, card(config.options().testPlan(), temperature.value(), origin, metrics));
         }
 
         private ModelCard card(

@@ -128,10 +128,11 @@ public sealed interface DatasetLayout
     }
 
     /**
-     * The folders {@code train}, {@code val} (or {@code valid}, {@code validation}) and {@code test}, each with the same class
-     * folders: {@code train/wood/a.jpg}, {@code test/wood/b.jpg}.
+     * The folders {@code train}, {@code val} (or {@code valid}, {@code validation}, {@code dev}) and {@code test}, each with the
+     * same class folders: {@code train/wood/a.jpg}, {@code test/wood/b.jpg}.
      *
-     * <p>A class missing in one part is an error. Without {@code test}, {@code val} becomes the test set, and a note reports it.
+     * <p>A class missing in {@code train} or {@code test} is an error; {@code val} may lack classes, and even be empty. Without
+     * {@code test}, {@code val} becomes the test set. Notes report both.
      */
     record SplitFolders() implements DatasetLayout {
         private static final Map<String, SplitPart> PARTS = Map.of(
@@ -139,6 +140,7 @@ public sealed interface DatasetLayout
                 "val", SplitPart.VALIDATION,
                 "valid", SplitPart.VALIDATION,
                 "validation", SplitPart.VALIDATION,
+                "dev", SplitPart.VALIDATION,
                 "test", SplitPart.TEST);
 
         /** Returns the part that a folder or a value of a fold column names, in any case. */
@@ -220,7 +222,7 @@ public sealed interface DatasetLayout
                 found.forEach((category, files) -> files.forEach(file -> builder.add(category, file, folder.getKey())));
             }
             Dataset dataset = builder.dataset(this, builder.split());
-            requireSameClasses(dataset, classes);
+            requireSameClasses(dataset, classes, Optional.ofNullable(folders.get(SplitPart.VALIDATION)));
             return dataset;
         }
 
@@ -240,7 +242,12 @@ public sealed interface DatasetLayout
                 }
             }
             Path validation = parts.get(SplitPart.VALIDATION);
-            if (validation != null && !parts.containsKey(SplitPart.TEST)) {
+            if (validation != null
+                    && parts.containsKey(SplitPart.TEST)
+                    && Listing.of(validation).folders().isEmpty()) {
+                builder.note(Kind.EMPTY_VALIDATION, builder.name(validation));
+                parts.remove(SplitPart.VALIDATION);
+            } else if (validation != null && !parts.containsKey(SplitPart.TEST)) {
                 builder.note(Kind.VALIDATION_TESTS, builder.name(validation));
                 parts.remove(SplitPart.VALIDATION);
                 parts.put(SplitPart.TEST, validation);
@@ -252,18 +259,20 @@ public sealed interface DatasetLayout
             return parts;
         }
 
-        private static void requireSameClasses(Dataset dataset, Map<Path, Set<String>> classes)
-                throws DatasetException {
+        /** A class that only the validation set lacks is noted by the protocol. */
+        private static void requireSameClasses(
+                Dataset dataset, Map<Path, Set<String>> classes, Optional<Path> validation) throws DatasetException {
             Set<String> all = new TreeSet<>();
             classes.values().forEach(all::addAll);
             List<String> missing = new ArrayList<>();
             classes.forEach((folder, found) -> all.stream()
-                    .filter(category -> !found.contains(category))
+                    .filter(category -> !found.contains(category) && !validation.equals(Optional.of(folder)))
                     .forEach(category -> missing.add("'" + category + "' in " + Listing.name(folder) + "/")));
             if (!missing.isEmpty()) {
                 throw new DatasetException(
                         dataset.root(),
-                        "expected images of every class in every split, found none of " + String.join(", ", missing),
+                        "expected images of every class in train and test, found none of " + String.join(", ", missing)
+                                + "; add some, or remove these classes from the other folders",
                         dataset);
             }
         }

@@ -41,7 +41,10 @@ public final class Layouts {
 
     private static final List<Rule> RULES = List.of(
             new Rule("folders", "CLASS/IMAGE.jpg: a folder per class", _ -> new Folders()),
-            new Rule("splits", "train/CLASS/IMAGE.jpg, the same under val/ and test/", _ -> new SplitFolders()),
+            new Rule(
+                    "splits",
+                    "train/CLASS/IMAGE.jpg, the same under val/ (valid/, validation/, dev/) and test/",
+                    _ -> new SplitFolders()),
             new Rule(
                     "csv[:<root>]",
                     "a file with the columns path,label[,fold], paths relative to it or to <root>",

@@ -57,6 +57,10 @@ public record Fold(String name, List<Integer> train, List<Integer> validation, L
 
     /** Returns the fold with the validation set merged into the training set. */
     public Fold withValidationInTraining() {
-        return new Fold(name, Stream.concat(train.stream(), validation.stream()).toList(), List.of(), test);
+        return new Fold(
+                name,
+                Stream.concat(train.stream(), validation.stream()).sorted().toList(),
+                List.of(),
+                test);
     }
 }

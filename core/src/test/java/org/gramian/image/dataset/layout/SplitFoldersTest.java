@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Assignment.Split;
 import org.gramian.image.dataset.Assignment.SplitPart;
@@ -18,6 +17,9 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
+import org.gramian.image.dataset.protocol.Duplicates;
+import org.gramian.image.dataset.protocol.FoldSet;
+import org.gramian.image.dataset.protocol.Protocols;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,7 +31,7 @@ final class SplitFoldersTest {
     Path root;
 
     @ParameterizedTest
-    @ValueSource(strings = {"val", "valid", "validation", "Val"})
+    @ValueSource(strings = {"val", "valid", "validation", "Val", "dev"})
     void readsTrainValidationAndTestFolders(String validation) throws IOException {
         DatasetTrees.splits(root, List.of("train", validation, "test"), "b", "a");
         Dataset dataset = Layouts.open(root);
@@ -42,7 +44,8 @@ final class SplitFoldersTest {
                 ((Assignment.Splits) dataset.assignment()).splits().getFirst().parts();
         for (int i = 0; i < parts.size(); i++) {
             String name = dataset.samples().get(i).name();
-            assertThat(name.toLowerCase(Locale.ROOT)).startsWith(parts.get(i).word());
+            boolean validates = parts.get(i) == SplitPart.VALIDATION;
+            assertThat(name).startsWith(validates ? validation : parts.get(i).word());
         }
         assertThat(parts).containsOnly(SplitPart.TRAIN, SplitPart.VALIDATION, SplitPart.TEST);
         assertThat(dataset.notes()).isEmpty();
@@ -82,13 +85,33 @@ final class SplitFoldersTest {
     @Test
     void rejectsClassMissingFromOneSplit() throws IOException {
         DatasetTrees.splits(root, List.of("train", "val", "test"), "a", "b");
-        file(root, "train/owl/1.jpg");
+        file(root, "val/owl/1.jpg");
         file(root, "test/owl/1.jpg");
-        Files.createDirectory(root.resolve("val/owl"));
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))
-                .has(facts(root, "owl", "val/"))
+                .has(facts(root, "owl", "train/"))
                 .satisfies(e -> assertThat(e.dataset().orElseThrow().classes()).containsExactly("a", "b", "owl"));
+    }
+
+    @Test
+    void validationSetMayLackClasses() throws IOException {
+        DatasetTrees.splits(root, List.of("train", "val", "test"), "a", "b");
+        file(root, "train/owl/1.jpg");
+        file(root, "test/owl/1.jpg");
+        Dataset dataset = Layouts.open(root);
+        assertThat(dataset.classes()).containsExactly("a", "b", "owl");
+        FoldSet folds = Protocols.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 0);
+        assertThat(note(folds.notes(), Kind.UNVALIDATED_CLASSES)).has(facts("owl"));
+    }
+
+    @Test
+    void emptyValidationFolderIsNoted() throws IOException {
+        DatasetTrees.splits(root, List.of("train", "test"), "a", "b");
+        Files.createDirectory(root.resolve("valid"));
+        Dataset dataset = Layouts.open(root);
+        assertThat(note(dataset.notes(), Kind.EMPTY_VALIDATION)).has(facts("valid"));
+        Split split = ((Assignment.Splits) dataset.assignment()).splits().getFirst();
+        assertThat(split.parts()).containsOnly(SplitPart.TRAIN, SplitPart.TEST);
     }
 
     @Test

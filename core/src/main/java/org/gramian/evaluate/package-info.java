@@ -11,7 +11,7 @@
  * EvaluationFile.write(folder.resolve("evaluation.json"), evaluation);
  * PredictionTable.of(evaluation).write(folder.resolve("predictions.csv"));
  *
- * Temperature temperature = Temperature.fit(validation);                  // never on test images
+ * Temperature temperature = Temperature.fit(validation, Optional.empty()); // never on test images
  * evaluation.calibrated(temperature).calibration().error();               // 0.012
  *
  * FoldSummary.of(List.of(third1, third2, third3)).text(Metric.ACCURACY);  // 75.3 ± 2.9

@@ -1,4 +1,4 @@
-"""Golden values of torchvision's convolutional networks on formula weights, for TorchvisionNetworksTest.
+"""Golden values of torchvision's convolutional networks on formula weights, for PublishedNetworksTest.
 
     python3 scripts/golden/torchvision_networks.py
 

@@ -1,4 +1,4 @@
-"""Golden values of vision transformers and ConvNeXt on formula weights, for TransformersTest.
+"""Golden values of vision transformers and ConvNeXt on formula weights, for PublishedNetworksTest.
 
     python3 scripts/golden/transformers.py
 

@@ -31,7 +31,6 @@ public final class Acceleration {
     /**
      * Returns a layer that computes the descriptors of a pooling.
      *
-     * @param pooling plain definition
      * @return layer with the parameters, values and gradients of the pooling
      */
     public static Layer rewrite(Pooling pooling) {
@@ -45,7 +44,6 @@ public final class Acceleration {
     /**
      * Returns a backbone whose layers are fused where rules apply.
      *
-     * @param backbone plain definition
      * @return backbone with the same parameters, values and gradients
      */
     public static Backbone rewrite(Backbone backbone) {

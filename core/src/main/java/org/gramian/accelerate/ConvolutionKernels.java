@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
  * Convolution with bias, residual and activation, and its gradients. Each direction uses the kernel with the least memory traffic:
  * {@link DepthwiseKernels}, {@link StemKernels}, cuDNN's fused convolutions, {@link FeatureMapKernels} after a convolution of
  * libtorch, or libtorch's operators alone.
- *
- * @param geometry stride, padding, dilation and groups
  */
 record ConvolutionKernels(Convolution geometry) {
     /**
@@ -143,10 +141,8 @@ record ConvolutionKernels(Convolution geometry) {
         /**
          * Computes the gradient from that of the activated result.
          *
-         * @param gradient gradient of the activated result
          * @param value activated result {@code [n, k, h', w']}, or the result before the activation if it {@linkplain
          *     Activation#needsInput needs} that
-         * @param wanted whether the sums are needed
          */
         static Upstream of(Tensor gradient, Tensor value, Activation activation, boolean wanted) {
             boolean fused = wanted
@@ -171,12 +167,7 @@ record ConvolutionKernels(Convolution geometry) {
         }
     }
 
-    /**
-     * Computes the gradients of maps, weights and bias.
-     *
-     * @param upstream gradient of the result
-     * @param wanted which gradients to compute
-     */
+    /** Computes the gradients of maps, weights and bias. */
     Gradients backward(Upstream upstream, Tensor maps, Tensor weight, boolean[] wanted) {
         Tensor sums = wanted[2] && upstream.partial != null ? FeatureMapKernels.sumOverRows(upstream.partial) : null;
         boolean[] others = {wanted[0], wanted[1], wanted[2] && sums == null};
@@ -197,7 +188,6 @@ record ConvolutionKernels(Convolution geometry) {
     /**
      * Computes the gradients of the filters alone in one pass over the gradient of the result, where {@link StemKernels} do so.
      *
-     * @param gradient gradient of the activated result
      * @param value activated result {@code [n, k, h', w']}
      */
     Optional<Gradients> backwardOfFilters(

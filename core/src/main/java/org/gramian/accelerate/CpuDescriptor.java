@@ -95,7 +95,6 @@ final class CpuDescriptor {
     /**
      * Computes the descriptors.
      *
-     * @param ofKernel parameters of the kernel
      * @param maps M {@code [n, C, N]}
      * @param weight W {@code [C, C']} with {@code C' ≤ C}
      * @return {@code [n, C'(C'+1)/2]}

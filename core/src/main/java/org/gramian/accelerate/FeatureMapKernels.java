@@ -124,12 +124,7 @@ final class FeatureMapKernels {
      * @param input gradient in channels-last format, or rows
      * @param partial partial sums per channel or column in float32, {@code [p, c]}
      */
-    record GradientWithSums(Tensor input, Tensor partial) {
-        /** Computes the sums per channel or column {@code [c]}. */
-        Tensor sums() {
-            return sumOverRows(partial);
-        }
-    }
+    record GradientWithSums(Tensor input, Tensor partial) {}
 
     /** Computes {@code g∘[0 < y < bound]}, without the mask for no activation. */
     static GradientWithSums activationBackward(Tensor gradient, Tensor y, Activation activation) {
@@ -152,19 +147,6 @@ final class FeatureMapKernels {
                 vectors,
                 highBits(activation));
         return new GradientWithSums(result, partial);
-    }
-
-    /** Returns whether the columns of a matrix {@code [m, c]} can be summed. */
-    static boolean isSupportedMatrix(Tensor matrix) {
-        return matrix.type() == DType.BF16
-                && matrix.device().kind() == Device.Kind.CUDA
-                && matrix.shape().rank() == 2
-                && matrix.size(0) < Integer.MAX_VALUE / 2
-                && matrix.size(1) % VECTOR == 0
-                && matrix.shape().elements() > 0
-                && matrix.isContiguous()
-                && CudaProgram.isAvailable()
-                && CudaProgram.isAligned(matrix);
     }
 
     /** Sums the columns of a matrix {@code [m, c]} in float32. */

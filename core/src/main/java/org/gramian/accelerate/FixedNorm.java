@@ -26,8 +26,6 @@ record FixedNorm(Var gamma, Var beta, Tensor mean, Tensor variance, double epsil
      * Folds the norm into filters.
      *
      * @param weight W {@code [k, c, s, t]}
-     * @param maps maps to be convolved
-     * @param convolution convolution that is applied to them
      * @param biasType type of the biases if the maps are in {@link DType#BF16}
      */
     ConvolutionKernels.Prepared fold(Tensor weight, Tensor maps, ConvolutionKernels convolution, DType biasType) {

@@ -35,8 +35,6 @@ final class FusedConvolution {
     /**
      * Convolution as one node, with max pooling if it follows.
      *
-     * @param plain layers that are replaced: the convolution, or a chain of it and the pooling
-     * @param conv convolution
      * @param pool window of the pooling, or null
      */
     record Single(NetworkLayer plain, Conv conv, @Nullable Window pool) implements NetworkLayer.Fused {
@@ -52,14 +50,7 @@ final class FusedConvolution {
         }
     }
 
-    /**
-     * Residual block whose body ends in a convolution without activation: the sum belongs to the node of the convolution.
-     *
-     * @param plain block that is replaced
-     * @param body layers of the body before the convolution
-     * @param last convolution
-     * @param shortcut layers of the shortcut
-     */
+    /** Residual block whose body ends in a convolution without activation: the sum belongs to the node of the convolution. */
     record Sum(NetworkLayer.Residual plain, Chain body, Conv last, Chain shortcut) implements NetworkLayer.Fused {
         @Override
         public Var apply(Var maps, Bindings parameters) {

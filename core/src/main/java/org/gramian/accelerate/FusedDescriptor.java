@@ -24,10 +24,6 @@ import org.gramian.tensor.Tensor;
 /**
  * Pooling that ends in the paper's descriptor {@code rbf/spd[/relu]/triu/root/l2}, optionally scaled: one node instead of five,
  * {@link CpuDescriptor} or {@link GpuDescriptor}. Where neither is supported, the plain pooling.
- *
- * @param plain plain definition
- * @param form kernel, relu and root of the descriptor
- * @param rules rules that may be used
  */
 record FusedDescriptor(Pooling plain, Form form, Set<Rule> rules) implements Layer {
     /** Name of W among the parameters of a pooling. */

@@ -14,47 +14,41 @@ import java.util.stream.Collectors;
  * none, or names of rules to leave out, such as {@code -stem,-attention}.
  */
 public enum Rule {
-    /** The paper's descriptor image by image, one triangle of its symmetric products: {@link CpuDescriptor}. */
-    CPU_DESCRIPTOR(
-            "rbf/spd[/relu]/triu/root/l2", "CPU, float32 or float64, at least 256 maps in training, 384 in inference"),
+    /**
+     * {@code rbf/spd[/relu]/triu/root/l2} image by image, one triangle of its symmetric products, on a CPU in float32 or float64 for
+     * at least 256 maps in training, 384 in inference: {@link CpuDescriptor}.
+     */
+    CPU_DESCRIPTOR,
 
-    /** The paper's descriptor with products in float16: {@link GpuDescriptor}. */
-    GPU_DESCRIPTOR("[conv/]rbf/spd/relu/triu/root/l2", "GPU, TF32 allowed, C and C' multiples of 8"),
+    /** {@code [conv/]rbf/spd/relu/triu/root/l2} with products in float16, where TF32 is allowed: {@link GpuDescriptor}. */
+    GPU_DESCRIPTOR,
 
     /** Convolution, fixed batch norm, residual, activation and max pooling in one node: {@link FusedConvolution}. */
-    CONVOLUTION("conv[, norm][, add][, activation][, max pool]", "any device; kernels on a GPU in bfloat16"),
+    CONVOLUTION,
 
-    /** First convolution of a network on tensor cores. */
-    STEM("conv of few channels, activation", "GPU with bfloat16 tensor cores, bfloat16"),
+    /** First convolution of a network on bfloat16 tensor cores. */
+    STEM,
 
-    /** Depthwise convolution. */
-    DEPTHWISE("depthwise conv[, norm], activation", "GPU, bfloat16, even number of channels"),
+    /** Depthwise convolution of an even number of channels in bfloat16 on a GPU. */
+    DEPTHWISE,
 
-    /** Blocks of a vision transformer: {@link FusedTokens}. */
-    TOKENS("layer norm, linear, gelu, add", "GPU, bfloat16, channels a multiple of 8, at most 1024"),
+    /** Blocks of a vision transformer in bfloat16 on a GPU: {@link FusedTokens}. */
+    TOKENS,
 
-    /** Self-attention by libtorch's flash kernels. */
-    ATTENTION("softmax(QKᵀ)V", "GPU with bfloat16 tensor cores, bfloat16"),
+    /** Self-attention by libtorch's flash kernels in bfloat16. */
+    ATTENTION,
 
     /** Update of all parameters in one kernel, and the step on the Stiefel manifold beside the backward pass. */
-    OPTIMIZER("SGD or AdamW, Stiefel step with QR", "GPU, captured steps"),
+    OPTIMIZER,
 
     /** Gradients of parameters beside those of features, on a second stream. */
-    SIDE_STREAM("gradients of parameters", "GPU, captured steps");
+    SIDE_STREAM;
 
     /** Environment variable that selects rules. */
     public static final String SWITCH = "GRAMIAN_ACCELERATE";
 
     private static volatile String selection = System.getenv().getOrDefault(SWITCH, "on");
     private static volatile Set<Rule> enabled = parse(selection);
-
-    private final String pattern;
-    private final String condition;
-
-    Rule(String pattern, String condition) {
-        this.pattern = pattern;
-        this.condition = condition;
-    }
 
     /**
      * Selects the rules for models that are put on a device from now on.
@@ -100,16 +94,6 @@ public enum Rule {
     /** Returns whether the rule is used. */
     public boolean isEnabled() {
         return enabled.contains(this);
-    }
-
-    /** Returns the stages or layers that the rule replaces. */
-    public String pattern() {
-        return pattern;
-    }
-
-    /** Returns the device, types and shapes that the rule needs. */
-    public String condition() {
-        return condition;
     }
 
     /** Returns the name, such as {@code side-stream}. */

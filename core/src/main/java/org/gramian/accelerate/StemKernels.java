@@ -166,12 +166,7 @@ final class StemKernels {
         return PROGRAMS.computeIfAbsent(new Variant(convolution, weight.shape()), Variant::program);
     }
 
-    /**
-     * Tiles of results.
-     *
-     * @param count number of all tiles
-     * @param perRow number of tiles of a row
-     */
+    /** Tiles of results. */
     private record Tiles(int count, int perRow) {
         static Tiles of(Shape results) {
             int perRow = Math.toIntExact(Math.ceilDiv(results.at(3), (long) WIDE));

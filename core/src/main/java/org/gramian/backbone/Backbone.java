@@ -18,6 +18,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbones.OnnxNetworks;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.network.Rewriting;
 import org.gramian.backbone.onnx.OnnxGraph;
@@ -119,9 +120,7 @@ public final class Backbone {
     /**
      * Returns a network that is not built in, with its default feature layer.
      *
-     * @param name name of the network, not that of a built-in one
      * @param definition graph as {@link #definition} returns it; need not be trusted
-     * @param preprocessing preprocessing of its weights
      * @throws IllegalArgumentException if the name is taken or the definition is not a valid graph
      */
     public static Backbone of(String name, String definition, Preprocessing preprocessing) {
@@ -147,7 +146,6 @@ public final class Backbone {
      * <p>Maps of later layers are resized bilinearly to the height and width of the first, as {@code torch.nn.functional.interpolate} does,
      * and all are concatenated along channels in that order.
      *
-     * @param name name of the network
      * @param layer one layer, or two to four as {@code a+b}
      * @throws IllegalArgumentException if a layer is unknown or the layers are not in the network's order
      */
@@ -313,8 +311,6 @@ public final class Backbone {
     /**
      * Returns the shape {@code [c, h', w']} of the features of one image.
      *
-     * @param height rows of the image
-     * @param width columns of the image
      * @throws IllegalArgumentException if the image is too small
      */
     public Shape features(int height, int width) {

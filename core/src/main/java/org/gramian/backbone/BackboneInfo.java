@@ -8,11 +8,7 @@ import org.gramian.image.crop.Preprocessing;
 /**
  * Description of a network.
  *
- * @param title full name
- * @param citation paper
  * @param size rows and columns of its training images
- * @param preprocessing preprocessing of its usual weights
- * @param weights origin of its weights
  */
 public record BackboneInfo(String title, String citation, int size, Preprocessing preprocessing, Weights weights) {
     /** Returns the description of several networks on the same image, preprocessed for the first. */
@@ -31,13 +27,7 @@ public record BackboneInfo(String title, String citation, int size, Preprocessin
         return networks.stream().map(text).collect(Collectors.joining(separator));
     }
 
-    /**
-     * Origin of weights.
-     *
-     * @param source publisher
-     * @param licence licence
-     * @param files public files
-     */
+    /** Origin of weights. */
     public record Weights(String source, String licence, List<PublicFile> files) {
         public Weights {
             files = List.copyOf(files);

@@ -26,9 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param prefix name of the network in a joint backbone: its layers are {@code prefix:layer}, its parameters {@code
  *     prefix.name}; empty for a backbone of one network
- * @param cut feature layers
  * @param given preprocessing of the images that arrive, which a joint backbone has once
- * @param rewriting replaces layers
  * @param computed layers up to the last feature layer after the rewriting
  */
 record BackbonePart(

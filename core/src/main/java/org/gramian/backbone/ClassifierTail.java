@@ -174,7 +174,6 @@ public final class ClassifierTail {
     /**
      * Applies the tail.
      *
-     * @param maps {@code [n, c, h, w]}
      * @param parameters variables under the network's names
      * @return {@code [n, d]}
      * @throws IllegalArgumentException if the size of the maps is not supported
@@ -214,10 +213,7 @@ public final class ClassifierTail {
         return 31 * network().hashCode() + layer().hashCode();
     }
 
-    /**
-     * What it is, as {@code the tail of googlenet after inception_4e: pool4/3x3_s2, inception_5a, inception_5b,
-     * pool5}.
-     */
+    /** What it is, as {@code the tail of googlenet after inception_4e: pool4/3x3_s2, inception_5a, inception_5b, pool5}. */
     @Override
     public String toString() {
         return "the tail of " + network() + " after " + layer()

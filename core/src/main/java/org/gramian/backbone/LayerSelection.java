@@ -10,7 +10,6 @@ import org.gramian.tensor.Shape;
  * Feature layers of a network: one layer, or two to four, written {@code a+b}, whose maps are resized to the height and
  * width of the first and concatenated along channels.
  *
- * @param network the network
  * @param layers one to four layer names in the network's order
  */
 record LayerSelection(Network network, List<String> layers) {
@@ -118,9 +117,7 @@ record LayerSelection(Network network, List<String> layers) {
         return shapes.stream().anyMatch(shape -> shape.at(1) != first.at(1) || shape.at(2) != first.at(2));
     }
 
-    /**
-     * Returns the shape {@code [c, h, w]} of the last feature layer's maps for a height and width of the first one's.
-     */
+    /** Returns the shape {@code [c, h, w]} of the last feature layer's maps for a height and width of the first one's. */
     Shape lastFromFirst(long height, long width) {
         Shape maps = Shape.of(channels().getFirst(), height, width);
         for (NetworkLayer stage : stages().subList(end(layers.getFirst()), end(layers.getLast()))) {

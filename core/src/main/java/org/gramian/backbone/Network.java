@@ -11,8 +11,6 @@ import org.gramian.backbone.network.NetworkLayer;
  *
  * @param name name on the command line
  * @param stages layers from the image to the class scores, with distinct names
- * @param cuts feature layers
- * @param about description
  */
 record Network(String name, List<NetworkLayer> stages, Cuts cuts, BackboneInfo about) {
     Network {
@@ -33,7 +31,6 @@ record Network(String name, List<NetworkLayer> stages, Cuts cuts, BackboneInfo a
     /**
      * Feature layers of a network.
      *
-     * @param defaultLayer default feature layer
      * @param selectionLayers layer or layers ({@code a+b}) on which poolings are compared
      * @param fineTunedLayers layer or layers for fine-tuning
      * @param classifier first layer with parameters that only class scores need; empty if there is none

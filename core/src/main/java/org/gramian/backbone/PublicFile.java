@@ -9,11 +9,8 @@ import org.gramian.backbone.BackboneInfo.Licence;
  * Public weight file of a backbone.
  *
  * @param name name of the weights: that of the backbone, or of a variant with a hyphen
- * @param url address
  * @param sha256 SHA-256 of the file, or its first digits as far as the publisher states them, at least 8
- * @param mebibytes published size
  * @param about publisher and version
- * @param licence the publisher's licence
  */
 public record PublicFile(String name, URI url, String sha256, double mebibytes, String about, String licence) {
     private static final int SHA256_DIGITS = 64;

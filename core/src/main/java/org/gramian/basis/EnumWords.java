@@ -21,7 +21,6 @@ public final class EnumWords {
     /**
      * Parses a name, in upper or lower case.
      *
-     * @param what name of the option, for the message, as {@code "the retraction"}
      * @throws IllegalArgumentException if the name is unknown; the message lists all names and suggests the nearest
      */
     public static <E extends Enum<E>> E parse(Class<E> type, String what, String text) {

@@ -2,9 +2,7 @@ package org.gramian.basis;
 
 import java.util.SplittableRandom;
 
-/**
- * Random generators that depend on a key alone, such as (seed, epoch, image), and not on the order or thread of calls.
- */
+/** Random generators that depend on a key alone, such as (seed, epoch, image), and not on the order or thread of calls. */
 public final class KeyedRandom {
     private static final long GOLDEN_RATIO = 0x9e3779b97f4a7c15L;
 

@@ -45,10 +45,6 @@ public enum Attribution {
         return EnumWords.parse(Attribution.class, "the attribution", text);
     }
 
-    public String text() {
-        return EnumWords.text(this);
-    }
-
     Baseline baseline() {
         return baseline;
     }

@@ -65,9 +65,7 @@ public record CropMosaic(int width, int height, List<Crop> crops) {
         }
     }
 
-    /**
-     * Sums the maps of all crops at every pixel, scaled so that all pixels sum to all maps, up to interpolation error.
-     */
+    /** Sums the maps of all crops at every pixel, scaled so that all pixels sum to all maps, up to interpolation error. */
     HeatMap sum(List<Grid> grids) {
         float[] values = new float[width * height];
         BitSet covered = new BitSet(values.length);

@@ -13,7 +13,6 @@ import org.gramian.tensor.Shape;
 /**
  * The test crops of an image, without the image itself, which may be large.
  *
- * @param scaled the image at the size that all crops are cut from
  * @param mosaic combines maps of the crops to one of the image
  */
 public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preprocessing, CropMosaic mosaic) {

@@ -56,11 +56,7 @@ final class Decoder implements AutoCloseable {
         reader.setInput(input, false, true);
     }
 
-    /**
-     * Returns a decoder with the most tolerant reader.
-     *
-     * @param complete whether the file is known to have the end of the image
-     */
+    /** Returns a decoder with the most tolerant reader; {@code complete} if the file is known to have the end of the image. */
     static Decoder tolerant(DecodingLimits bounds, byte[] content, boolean complete) {
         return new Decoder(bounds, reader(bounds.format()), content, complete);
     }

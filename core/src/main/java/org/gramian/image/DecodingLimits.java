@@ -37,11 +37,7 @@ record DecodingLimits(ImageFormat format, ImageLimits limits, long fileBytes, lo
         }
     }
 
-    /**
-     * Rejects a file that is shorter than the best compression of its format allows.
-     *
-     * @param least smallest size in bytes of a file with this number of pixels
-     */
+    /** Rejects a file that is shorter than the best compression of its format allows for its pixels. */
     void checkLeastBytes(long width, long height, long least) throws UnreadableException {
         if (fileBytes < least) {
             throw UnreadableException.truncated("expected at least " + least + " bytes for a " + format + " of "

@@ -64,8 +64,6 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         /** Deflate codes at best 258 bytes in two bits. */
         private static final int BEST_COMPRESSION = 1032;
 
-        private PngHeader() {}
-
         /** Returns the size in the header, within limits. */
         static Size size(byte[] content, DecodingLimits bounds) throws UnreadableException {
             if (content.length < HEADER_END) {
@@ -90,7 +88,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             long leastBits = (long) size.width() * size.height() * bits * channels(type);
             bounds.checkLeastBytes(size.width(), size.height(), leastBits / 8 / BEST_COMPRESSION);
             boolean transparent = chunk(bytes, TRANSPARENCY).isPresent();
-            FileHeader.Kind kind = new FileHeader.Kind(colour(type, transparent), bits);
+            Kind kind = new Kind(colour(type, transparent), bits);
             return new FileHeader(content, chunk(bytes, EXIF), Optional.of(kind), false);
         }
 
@@ -140,8 +138,6 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         private static final int OLD_HEADER = 12;
         private static final int COLOUR_SPACE = 70;
         private static final int SRGB = 0x73524742;
-
-        private BmpHeader() {}
 
         /** Returns the size in the header, within limits. */
         static Size size(byte[] content, DecodingLimits bounds) throws UnreadableException {
@@ -198,8 +194,6 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         private static final int FRAME = 0x2c;
         private static final int EXTENSION = 0x21;
 
-        private GifHeader() {}
-
         /** Returns the size of the first frame; 0×0 if there is none. */
         static Size size(byte[] content) {
             ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
@@ -225,8 +219,6 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
 
         /** Version of BigTIFF. */
         private static final int BIG = 43;
-
-        private TiffHeader() {}
 
         static FileHeader prepare(byte[] content) throws UnreadableException {
             if (content[2] == BIG || content[3] == BIG) {

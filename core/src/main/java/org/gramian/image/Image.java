@@ -3,9 +3,7 @@ package org.gramian.image;
 import java.awt.image.BufferedImage;
 import java.util.Objects;
 
-/**
- * A decoded image: opaque, upright RGB bytes, {@code [height, width, 3]}. The array is not copied and must not be changed.
- */
+/** A decoded image: opaque, upright RGB bytes, {@code [height, width, 3]}. The array is not copied and must not be changed. */
 public final class Image {
     private final int width;
     private final int height;

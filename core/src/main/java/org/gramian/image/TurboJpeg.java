@@ -36,8 +36,6 @@ final class TurboJpeg {
     private static final class Library {
         static final Optional<TurboJpeg> INSTALLED = find();
 
-        private Library() {}
-
         private static Optional<TurboJpeg> find() {
             for (String name : LIBRARIES) {
                 try {
@@ -81,13 +79,7 @@ final class TurboJpeg {
         return Library.INSTALLED;
     }
 
-    /**
-     * Returns the number that divides the sides of an image.
-     *
-     * @param shorter short side of the image
-     * @param wanted short side to which the image will be resized
-     * @return 8, 4, 2, or 1 for an image that is less than four times as large as wanted
-     */
+    /** Returns 8, 4, 2 or 1, by which the sides of an image are divided that will be resized to a short side of {@code wanted}. */
     static int divisor(int shorter, int wanted) {
         for (int divisor : DIVISORS) {
             if (shorter >= (long) MARGIN * divisor * wanted) {

@@ -174,8 +174,6 @@ final class WebpImage {
 
         private static final Loaded LOADED = load(CacheFolder::ofProcess);
 
-        private Libwebp() {}
-
         /** Default parameters of the decoder, or why there are none. */
         record Loaded(@Nullable ImageReadParam parameters, String failure) {
             ImageReadParam orThrow() throws UnreadableException {

@@ -15,10 +15,6 @@ import org.gramian.tensor.Tensor;
  * % of the images. A duplicate is proportional to an earlier channel: {@code |ρ| > 0.999} over the positions of all
  * images. Both make matrices singular or nearly so.
  *
- * @param channels number of channels
- * @param positions number of positions of each
- * @param images number of images
- * @param dead indexes of dead channels
  * @param duplicates channels that are not dead and duplicate an earlier one
  */
 public record DegenerateChannels(
@@ -31,7 +27,6 @@ public record DegenerateChannels(
     /**
      * Duplicate channel.
      *
-     * @param channel its index
      * @param of index of the first channel that it duplicates
      * @param correlation ρ, from −1 to 1
      */

@@ -31,9 +31,7 @@ import org.gramian.tensor.Tensors;
  * Computes statistics of a model's pooling on images, with one crop of each: degenerate channels, and the spectra of the
  * matrices after the kernel and every transform.
  *
- * @param model model to inspect
  * @param rendering crops of an image; the first one is used
- * @param threads number of decoding threads
  */
 public record Inspector(Model model, Rendering rendering, int threads) {
     /** Maximum number of images: quantiles of more hardly differ. */
@@ -54,7 +52,6 @@ public record Inspector(Model model, Rendering rendering, int threads) {
      *
      * @param samples at least one image; at most {@value #MAX_IMAGES}, evenly spaced, are used
      * @param fingerprint SHA-256 of the model file
-     * @param progress receives the number of processed images
      * @throws IOException if an image cannot be read
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {

@@ -8,7 +8,6 @@ import java.util.stream.IntStream;
  * Spectra of the symmetric matrices after one stage of a pooling, over several images.
  *
  * @param stage in the words of {@link org.gramian.pooling.Pooling#trace}, as {@code kernel rbf} and {@code transform 1, spd:128}
- * @param size rows of each matrix
  * @param images number of decomposed matrices, of evenly spaced images; fewer for large matrices
  * @param eigenvalues quantiles of the largest eigenvalue, the second, and so on
  * @param effectiveRank {@code exp(−Σ pᵢ·log pᵢ)} with {@code pᵢ = |λᵢ|/Σ|λⱼ|}, from 1 to {@code size}
@@ -86,13 +85,7 @@ public record MatrixStage(
         return spectrum[spectrum.length - 1] < -0x1p-23 * spectrum.length * largest;
     }
 
-    /**
-     * Quantiles of a number over images.
-     *
-     * @param low 10 % quantile
-     * @param median 50 % quantile
-     * @param high 90 % quantile
-     */
+    /** Quantiles of a number over images. */
     public record QuantileRange(double low, double median, double high) {
         /** Computes the quantiles of at least one number, with linear interpolation. */
         static QuantileRange of(double[] numbers) {

@@ -61,8 +61,6 @@ public record SpdInspection(String model, String pooling, DegenerateChannels cha
                 .changeDefaultNullHandling(_ -> JsonSetter.Value.construct(Nulls.FAIL, Nulls.FAIL))
                 .build();
 
-        private InspectionFile() {}
-
         private record Document(String format, int version, SpdInspection inspection) {}
 
         static void write(Path path, SpdInspection inspection) throws IOException {

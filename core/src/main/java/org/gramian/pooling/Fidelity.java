@@ -98,31 +98,6 @@ public enum Fidelity {
         return arguments.getOrDefault(word, Map.of());
     }
 
-    /**
-     * Returns the pooling with omitted arguments at the defaults of this fidelity.
-     *
-     * <p>A pooling does not record whether an argument with a default value was given: to keep {@code rbf:sigma=mean}
-     * under {@link #AUTHORS}, parse the text with {@link Pooling#parse(String, Fidelity)}.
-     *
-     * @throws IllegalArgumentException if its aggregation is a {@link CustomAggregation}, which has no text to parse
-     */
-    public Pooling applyTo(Pooling pooling) {
-        if (this == CORRECTED) {
-            return pooling;
-        }
-        if (isCustom(pooling.aggregation())) {
-            throw new IllegalArgumentException("the fidelity '" + text() + "' cannot be applied to '" + pooling
-                    + "': it supports built-in aggregations only; write the other stages explicitly");
-        }
-        return Pooling.parse(pooling.text(), this);
-    }
-
-    private static boolean isCustom(Aggregation aggregation) {
-        return aggregation instanceof CustomAggregation
-                || (aggregation instanceof Join join
-                        && join.branches().stream().anyMatch(branch -> isCustom(branch.aggregation())));
-    }
-
     /** Returns a text that {@link Pooling#parse(String, Fidelity)} parses to an equal pooling under this fidelity. */
     public String textOf(Pooling pooling) {
         return textOf(pooling.text());

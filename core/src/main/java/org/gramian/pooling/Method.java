@@ -35,11 +35,6 @@ public record Method(
         public String text() {
             return EnumWords.text(this);
         }
-
-        /** Parses the result of {@link #text}. */
-        public static Family parse(String text) {
-            return EnumWords.parse(Family.class, "the family", text);
-        }
     }
 
     /** Creates a method with a softmax classifier. */

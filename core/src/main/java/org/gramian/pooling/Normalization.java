@@ -46,10 +46,7 @@ public sealed interface Normalization extends PoolingStage
     enum Slope {
         /** The derivative. */
         EXACT,
-        /**
-         * {@code 0.5/(|y| + 0.03)} of the output y, as in the authors' code: |y|/(|y|+0.03) of the derivative for ε =
-         * 0.
-         */
+        /** {@code 0.5/(|y| + 0.03)} of the output y, as in the authors' code: |y|/(|y|+0.03) of the derivative for ε = 0. */
         AUTHORS;
 
         /** Constant of the authors' code that keeps the slope at 0 finite. */

@@ -186,8 +186,6 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     /** Text form of kernels, such as {@code rbf:sigma=mean-full}; default arguments are omitted. */
     private static final class KernelText {
-        private KernelText() {}
-
         /** Returns the first word of the text, the prefix of the kernel's parameters. */
         static String word(Kernel kernel) {
             return switch (kernel) {

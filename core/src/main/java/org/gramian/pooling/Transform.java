@@ -67,11 +67,6 @@ public sealed interface Transform extends PoolingStage
             StageRegistry.requireSize("spd", size);
         }
 
-        /** Creates a transform that is initialized on the manifold. */
-        public Spd(int size) {
-            this(size, Start.ORTHONORMAL);
-        }
-
         @Override
         public String text() {
             return "spd:" + size + (start == Start.ORTHONORMAL ? "" : ",init=" + start.text());

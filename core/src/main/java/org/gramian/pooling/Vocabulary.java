@@ -44,9 +44,7 @@ final class Vocabulary {
         return new ParameterSpec(name, Shape.of(sizes), role, Fitting.UNSET);
     }
 
-    /**
-     * Samples at most {@value #MOST_ROWS} local features {@code [m, c]} of maps {@code [n, c, N]} without replacement.
-     */
+    /** Samples at most {@value #MOST_ROWS} local features {@code [m, c]} of maps {@code [n, c, N]} without replacement. */
     static Tensor sample(Tensor maps, RandomGenerator random) {
         long count = maps.size(0) * maps.size(2);
         if (count <= MOST_ROWS) {

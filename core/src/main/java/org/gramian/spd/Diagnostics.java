@@ -1,12 +1,10 @@
 package org.gramian.spd;
 
 import java.util.Arrays;
-import org.gramian.tensor.DType;
-import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 
-/** Diagnostics of feature maps and their matrices. */
+/** Diagnostics of feature maps. */
 public final class Diagnostics {
     private Diagnostics() {}
 
@@ -18,21 +16,6 @@ public final class Diagnostics {
      * @param duplicate channels, not dead, that equal an earlier one in every image
      */
     public record Channels(long channels, long dead, long duplicate) {}
-
-    /**
-     * Spectrum of a batch of symmetric matrices.
-     *
-     * @param smallest smallest eigenvalue
-     * @param largest largest eigenvalue
-     * @param condition largest condition number of a matrix, by magnitudes of eigenvalues
-     */
-    public record Spectrum(double smallest, double largest, double condition) {
-
-        /** Returns whether all eigenvalues are positive. */
-        public boolean isPositiveDefinite() {
-            return smallest > 0;
-        }
-    }
 
     /** Counts dead and duplicate channels of maps {@code [n, C, N]}. */
     public static Channels channels(Tensor maps) {
@@ -52,27 +35,6 @@ public final class Diagnostics {
                 duplicate += found ? 1 : 0;
             }
             return new Channels(count, dead, duplicate);
-        }
-    }
-
-    /** Computes extreme eigenvalues and condition numbers of symmetric matrices {@code [n, C, C]} in float64. */
-    public static Spectrum spectrum(Tensor matrices) {
-        try (Scope _ = Scope.open()) {
-            int size = Math.toIntExact(matrices.size(-1));
-            Tensor exact = Decompositions.symmetric(matrices.to(DType.F64));
-            double[] values = Decompositions.symmetricEigen(exact).values().toDoubles();
-            double condition = 0;
-            for (int start = 0; start < values.length; start += size) {
-                double[] one = Arrays.stream(values, start, start + size)
-                        .map(Math::abs)
-                        .sorted()
-                        .toArray();
-                condition = Math.max(condition, one[size - 1] / one[0]);
-            }
-            return new Spectrum(
-                    Arrays.stream(values).min().orElse(Double.NaN),
-                    Arrays.stream(values).max().orElse(Double.NaN),
-                    condition);
         }
     }
 }

@@ -234,9 +234,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
         /** Per image the mean distance of its maps, a constant for the gradient: the paper as written. */
         record Mean() implements Sigma {}
 
-        /**
-         * Per image the mean distance of its maps, with the gradient flowing through it: K does not depend on scale.
-         */
+        /** Per image the mean distance of its maps, with the gradient flowing through it: K does not depend on scale. */
         record MeanFull() implements Sigma {}
 
         /** Mean distance over up to 500 training images, then frozen and stored with the model. */

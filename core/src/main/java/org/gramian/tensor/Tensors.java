@@ -37,10 +37,7 @@ public final class Tensors {
         return new Tensor(Native.empty(other.shape(), other.strides(), other.type(), other.device()));
     }
 
-    /**
-     * Creates feature maps {@code [batch, channels, height, width]} with uninitialized elements, channels last in
-     * memory.
-     */
+    /** Creates feature maps {@code [batch, channels, height, width]} with uninitialized elements, channels last in memory. */
     public static Tensor emptyChannelsLast(Shape shape, DType type, Device device) {
         return new Tensor(Native.empty(shape, shape.channelsLastStrides(), type, device));
     }

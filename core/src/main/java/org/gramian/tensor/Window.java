@@ -146,10 +146,7 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
                 .with(-1, count(maps.at(-1), size.horizontal(), stride.horizontal(), padding.horizontal()));
     }
 
-    /**
-     * Returns the number of windows along a side; rounded up, the last must start inside the maps or their leading
-     * padding.
-     */
+    /** Returns the number of windows along a side; rounded up, the last must start inside the maps or their leading padding. */
     private long count(long side, long windowSize, long step, long border) {
         long room = side + 2 * border - windowSize;
         if (room < 0) {

@@ -1,4 +1,4 @@
-// Layer norm of rows of bfloat16: org.gramian.accelerate.LayerNormKernels launches these. Compiled for VECTORS, the vectors of
+// Layer norm of rows of bfloat16: org.gramian.accelerate.FusedTokens launches these. Compiled for VECTORS, the vectors of
 // four bfloat16 elements that a lane holds. A warp takes a row and keeps it in registers: one pass over memory.
 
 enum { WARP = 32, WARPS = 8 };

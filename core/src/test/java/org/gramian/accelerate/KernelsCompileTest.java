@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.gramian.accelerate.FusedTokens.LayerNormKernels;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.cuda.CudaProgram;

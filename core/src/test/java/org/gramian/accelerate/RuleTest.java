@@ -1,7 +1,7 @@
 package org.gramian.accelerate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.Arrays;
 import org.gramian.pooling.Pooling;
@@ -33,10 +33,7 @@ class RuleTest {
 
     @Test
     void rejectsUnknownRule() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Rule.use("-stems"))
-                .withMessageContaining("'-stems'")
-                .withMessageContaining("side-stream");
+        assertRejected(() -> Rule.use("-stems"), "'-stems'", "side-stream");
         assertThat(Rule.STEM.isEnabled()).isTrue();
     }
 }

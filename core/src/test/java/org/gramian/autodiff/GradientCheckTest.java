@@ -1,33 +1,26 @@
 package org.gramian.autodiff;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.List;
 import org.assertj.core.data.Offset;
 import org.gramian.autodiff.Result.Adjoint;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.LeakFree;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(LeakFree.class)
+@ExtendWith(Scoped.class)
 class GradientCheckTest {
-    private final long before = Tensor.live();
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void nothingIsLeft() {
-        scope.close();
-        assertThat(Tensor.live()).as("live tensors").isEqualTo(before);
-    }
-
     /** The exponential with a gradient that one factor per element makes wrong. */
     private static Var exp(Var x, double... factors) {
         return x.tape().apply(List.of(x), () -> {
@@ -101,13 +94,6 @@ class GradientCheckTest {
     }
 
     @Test
-    void pointIsLeftAsItWas() {
-        Tensor x = Tensors.of(new double[] {1, 2, 3}, Shape.of(3), DType.F64);
-        assertThat(GradientCheck.of(v -> v.getFirst().exp()).check(x).worst()).isLessThan(1e-9);
-        assertThat(x.toDoubles()).containsExactly(1, 2, 3);
-    }
-
-    @Test
     void constantPartIsHeldByReference() {
         Tensor x = Tensors.of(new double[] {1, 2, 3}, Shape.of(3), DType.F64);
         GradientCheck check = GradientCheck.of(
@@ -121,17 +107,8 @@ class GradientCheckTest {
     }
 
     @Test
-    void smallerStepSeesFunctionThatBendsSoon() {
-        Tensor x = Tensors.of(new double[] {2e-5}, Shape.of(1), DType.F64);
-        GradientCheck check = GradientCheck.of(v -> v.getFirst().sqrt());
-        assertThat(check.withStep(1e-8).check(x).worst()).isLessThan(1e-6);
-    }
-
-    @Test
     void onlyDoublePrecisionIsChecked() {
         Tensor x = Tensors.full(1, Shape.of(2), DType.F32, Device.CPU);
-        assertThatThrownBy(() -> GradientCheck.of(v -> v.getFirst().exp()).check(x))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("F64", "F32[2]"));
+        assertRejected(() -> GradientCheck.of(v -> v.getFirst().exp()).check(x), "F64", "F32[2]");
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.autodiff;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
@@ -12,25 +13,19 @@ import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Result.Adjoint;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.LeakFree;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(LeakFree.class)
+@ExtendWith(Scoped.class)
 class TapeTest {
-    private final long before = Tensor.live();
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void nothingIsLeft() {
-        scope.close();
-        assertThat(Tensor.live()).as("live tensors").isEqualTo(before);
-    }
-
     /** The gradient of {@code ⟨upstream, f(x)⟩}, as a tensor of this test's scope. */
     private static Tensor gradient(UnaryOperator<Var> function, Tensor x, Tensor upstream) {
         try (Tape tape = Tape.recording()) {
@@ -54,16 +49,6 @@ class TapeTest {
         Tensor ofSum = gradient(TapeTest::smooth, x, g.addScaled(h, -2));
         Tensor sum = gradient(TapeTest::smooth, x, g).addScaled(gradient(TapeTest::smooth, x, h), -2);
         assertTensor(ofSum).isCloseTo(sum, 1e-14);
-    }
-
-    @RandomTest
-    void gradientOfSumIsSumOfGradients(Seed seed) {
-        SplittableRandom random = seed.random();
-        Tensor x = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
-        Tensor g = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
-        Tensor both = gradient(v -> smooth(v).add(v.exp().mul(5)), x, g);
-        Tensor sum = gradient(TapeTest::smooth, x, g).addScaled(gradient(Var::exp, x, g), 5);
-        assertTensor(both).isCloseTo(sum, 1e-14);
     }
 
     @RandomTest
@@ -115,9 +100,7 @@ class TapeTest {
                 assertThat(gradients.has(x)).isTrue();
                 assertThat(gradients.has(c)).isFalse();
                 assertThat(gradients.has(unused)).isFalse();
-                assertThatThrownBy(() -> gradients.of(c))
-                        .isInstanceOf(IllegalArgumentException.class)
-                        .hasMessageContaining("F64[2]");
+                assertRejected(() -> gradients.of(c), "F64[2]");
             }
         }
     }
@@ -127,21 +110,9 @@ class TapeTest {
         try (Tape tape = Tape.recording();
                 Tape other = Tape.recording()) {
             Var c = tape.constant(ones(1));
-            assertThatThrownBy(() -> tape.backward(c)).isInstanceOf(IllegalArgumentException.class);
+            assertRejected(() -> tape.backward(c));
             Var foreign = other.variable(ones(1));
-            assertThatThrownBy(() -> tape.backward(foreign)).isInstanceOf(IllegalArgumentException.class);
-        }
-    }
-
-    @Test
-    void gradientOfVariableByItselfIsUpstream() {
-        try (Tape tape = Tape.recording()) {
-            Var x = tape.variable(ones(3));
-            Tensor g = Tensors.of(new double[] {1, 2, 3}, Shape.of(3), DType.F64);
-            try (Gradients gradients = tape.backward(x, g)) {
-                assertTensor(gradients.of(x)).isIdenticalTo(g);
-                assertThat(gradients.of(x)).isNotSameAs(g);
-            }
+            assertRejected(() -> tape.backward(foreign));
         }
     }
 
@@ -150,7 +121,7 @@ class TapeTest {
         try (Tape tape = Tape.recording()) {
             Var loss = tape.variable(ones(2)).sum();
             tape.backward(loss).close();
-            assertThatThrownBy(() -> tape.backward(loss)).isInstanceOf(IllegalStateException.class);
+            assertRejected(IllegalStateException.class, () -> tape.backward(loss));
         }
     }
 
@@ -158,12 +129,8 @@ class TapeTest {
     void upstreamMustFitResult() {
         try (Tape tape = Tape.recording()) {
             Var y = tape.variable(ones(2)).exp();
-            assertThatThrownBy(() -> tape.backward(y))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .has(facts("F64[2]"));
-            assertThatThrownBy(() -> tape.backward(y, ones(3)))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .has(facts("F64[2]", "F64[3]"));
+            assertRejected(() -> tape.backward(y), "F64[2]");
+            assertRejected(() -> tape.backward(y, ones(3)), "F64[2]", "F64[3]");
             assertThatThrownBy(() -> tape.backward(y, ones(2).to(DType.F32))).has(facts("F32[2]"));
         }
     }
@@ -174,9 +141,7 @@ class TapeTest {
                 Tape second = Tape.recording()) {
             Var a = first.variable(ones(2));
             Var b = second.variable(ones(2));
-            assertThatThrownBy(() -> a.add(b))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .has(facts("tape"));
+            assertRejected(() -> a.add(b), "tape");
         }
     }
 
@@ -184,9 +149,7 @@ class TapeTest {
     void wholeNumbersHaveNoGradient() {
         try (Tape tape = Tape.recording()) {
             Tensor labels = Tensors.ofLongs(new long[] {1}, Shape.of(1));
-            assertThatThrownBy(() -> tape.variable(labels))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("I64[1]");
+            assertRejected(() -> tape.variable(labels), "I64[1]");
             assertThat(tape.constant(labels).wantsGradient()).isFalse();
         }
     }
@@ -218,7 +181,7 @@ class TapeTest {
             y = tape.variable(x).exp();
         }
         assertThat(x.toDoubles()).containsExactly(1, 1);
-        assertThatThrownBy(() -> y.value().toDoubles()).isInstanceOf(IllegalStateException.class);
+        assertRejected(IllegalStateException.class, () -> y.value().toDoubles());
     }
 
     @Test
@@ -226,10 +189,7 @@ class TapeTest {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(ones(2));
             Var y = tape.apply(List.of(x), () -> Result.of(x.value().exp(), (g, wanted) -> Adjoint.list(ones(3))));
-            assertThatThrownBy(() -> tape.backward(y.sum()))
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("F64[3]")
-                    .hasMessageContaining("[2]");
+            assertRejected(IllegalStateException.class, () -> tape.backward(y.sum()), "F64[3]", "[2]");
         }
     }
 
@@ -298,7 +258,7 @@ class TapeTest {
             tape.keepOnly(kept, mark);
             assertThat(kept.value().toDoubles()).hasSize(2);
             assertThat(earlier.value().toDoubles()).hasSize(2);
-            assertThatThrownBy(() -> onTheWay.value().toDoubles()).isInstanceOf(IllegalStateException.class);
+            assertRejected(IllegalStateException.class, () -> onTheWay.value().toDoubles());
             tape.keepOnly(kept, tape.mark());
             assertThat(kept.value().toDoubles()).hasSize(2);
         }

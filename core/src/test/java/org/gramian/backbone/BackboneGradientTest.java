@@ -14,15 +14,16 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.junit.jupiter.api.AfterEach;
+import org.gramian.testing.Scoped;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Gradients of every network in double precision against central differences. */
+@ExtendWith(Scoped.class)
 class BackboneGradientTest {
     /**
      * Among a million rectified numbers some lie within any step of their kink, so the step is short: the share of
@@ -30,22 +31,16 @@ class BackboneGradientTest {
      */
     private static final double STEP = 1e-7;
 
+    private static final boolean FULL = Boolean.getBoolean("gramian.full");
+
     /** SiLU has no kinks, so that only rounding matters. */
     private static final double SMOOTH_STEP = 1e-5;
 
     private static final Shape IMAGES = Shape.of(1, 3, 34, 37);
 
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     /** Under {@code ./verify --full} all: convolutions of single channels are slow in double precision. */
     static Stream<Backbone> all() {
-        boolean full = Boolean.getBoolean("gramian.full");
-        return BackboneTrial.backbones().filter(backbone -> full || !isSlow(backbone));
+        return BackboneTrial.backbones().filter(backbone -> FULL || !isSlow(backbone));
     }
 
     private static boolean isSlow(Backbone backbone) {
@@ -58,7 +53,7 @@ class BackboneGradientTest {
 
     private static int directions(Backbone backbone) {
         boolean slow = backbone.name().startsWith("efficientnet");
-        return Boolean.getBoolean("gramian.full") ? 5 : slow ? 1 : 2;
+        return FULL ? 5 : slow ? 1 : 2;
     }
 
     /** Along random directions, so that every pixel has a part. */
@@ -67,7 +62,7 @@ class BackboneGradientTest {
     void gradientsOfImagesAreCentralDifferences(Backbone backbone) {
         SplittableRandom random = new SplittableRandom(3);
         Tensor start = Tensors.gaussian(random, IMAGES, DType.F64);
-        int count = directions(backbone);
+        int count = FULL ? directions(backbone) : 1;
         Tensor directions = Tensors.gaussian(random, Shape.of(count, IMAGES.elements()), DType.F64);
         try (BackboneTrial trial = BackboneTrial.of(backbone, DType.F64)) {
             GradientCheck check = GradientCheck.of(inputs -> {

@@ -22,33 +22,26 @@ import org.gramian.autodiff.Var;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RelativeError;
+import org.gramian.testing.Scoped;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Laws that every network keeps, with random parameters in single precision. */
+@ExtendWith(Scoped.class)
 class BackboneTest {
     /** Odd sides, where rounding differs most. */
-    private static final int HEIGHT = Boolean.getBoolean("gramian.full") ? 257 : 97;
+    private static final int HEIGHT = Boolean.getBoolean("gramian.full") ? 257 : 65;
 
-    private static final int WIDTH = Boolean.getBoolean("gramian.full") ? 193 : 65;
+    private static final int WIDTH = Boolean.getBoolean("gramian.full") ? 193 : 49;
 
     private static final Map<Backbone, BackboneTrial> TRIALS = new HashMap<>();
-
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
 
     @AfterAll
     static void closeTrials() {
@@ -89,17 +82,6 @@ class BackboneTest {
         }
     }
 
-    /** NNPACK took batches of 16 and more: other bits, and up to 9 s instead of 0.6 s beside other load (ADR 21). */
-    @Test
-    @EnabledOnOs(architectures = "aarch64")
-    void featuresDoNotDependOnBatchSizeOnArm() {
-        BackboneTrial trial = trial(Backbone.of("squeezenet"));
-        Tensor images = images(16, 3, 64, 64);
-        byte[] together = trial.features(images).toBytes();
-        byte[] alone = trial.features(images.slice(0, 0, 1)).toBytes();
-        assertThat(Arrays.copyOf(together, alone.length)).isEqualTo(alone);
-    }
-
     /** Stage by stage, which is also what cutting there must give. */
     @ParameterizedTest
     @MethodSource("all")
@@ -131,33 +113,6 @@ class BackboneTest {
                 .filter(stage -> stage.name().equals(layer))
                 .findFirst()
                 .orElseThrow();
-    }
-
-    @ParameterizedTest
-    @MethodSource("all")
-    void recordingDoesNotChangeTheFeatures(Backbone backbone) {
-        BackboneTrial trial = trial(backbone);
-        Tensor images = images(1, 3, 66, 51);
-        try (Tape tape = Tape.recording()) {
-            Map<String, Var> varied = new HashMap<>();
-            trial.parameters().all().stream()
-                    .filter(parameter -> parameter.spec().role() != Role.FITTED)
-                    .forEach(parameter -> varied.put(parameter.name(), tape.variable(parameter.value())));
-            Var features = backbone.apply(tape.variable(images), trial.frozen(tape, varied));
-            assertThat(features.wantsGradient()).isTrue();
-            assertTensor(features.value()).isIdenticalTo(trial.features(images));
-        }
-    }
-
-    @ParameterizedTest
-    @MethodSource("all")
-    void batchHasFeaturesOfItsImages(Backbone backbone) {
-        BackboneTrial trial = trial(backbone);
-        Tensor images = images(2, 3, 48, 49);
-        Tensor together = trial.features(images);
-        for (int i = 0; i < 2; i++) {
-            assertTensor(trial.features(images.slice(0, i, i + 1))).isCloseTo(together.slice(0, i, i + 1), 1e-4);
-        }
     }
 
     /** To the bit, so that what is kept of an image does not depend on those it was computed with. */

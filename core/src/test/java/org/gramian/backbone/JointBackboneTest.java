@@ -1,8 +1,7 @@
 package org.gramian.backbone;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.lang.foreign.Arena;
@@ -102,20 +101,14 @@ class JointBackboneTest {
     @Test
     void whatCannotBeJoinedIsNamed() {
         for (String name : List.of("squeezenet+squeezenet", "squeezenet+filters", "vgg16+vgg19+resnet18+resnet50")) {
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> Backbone.of(name))
-                    .has(facts(name));
+            assertRejected(() -> Backbone.of(name), name);
         }
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Backbone.of("squeezenet+resnet81"))
-                .has(facts("resnet81", "resnet18"));
+        assertRejected(() -> Backbone.of("squeezenet+resnet81"), "resnet81", "resnet18");
         for (String layer : List.of("fire5", "squeezenet:fire5", "squeezenet:fire5+resnet18:layer9", "x:y")) {
-            assertThatIllegalArgumentException().isThrownBy(() -> JOINT.cutAt(layer));
+            assertRejected(() -> JOINT.cutAt(layer));
         }
-        assertThatIllegalArgumentException().isThrownBy(JOINT::tail).has(facts(JOINT.name()));
+        assertRejected(JOINT::tail, JOINT.name());
         assertThat(JOINT.fits(8, 8)).isFalse();
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> JOINT.features(8, 8))
-                .has(facts("8×8", "squeezenet:"));
+        assertRejected(() -> JOINT.features(8, 8), "8×8", "squeezenet:");
     }
 }

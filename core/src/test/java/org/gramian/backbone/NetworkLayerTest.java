@@ -17,33 +17,24 @@ import org.gramian.backbone.Network.Cuts;
 import org.gramian.backbone.network.Conv;
 import org.gramian.backbone.network.ConvolutionKernel.Border;
 import org.gramian.backbone.network.NetworkLayer;
-import org.gramian.backbone.network.NetworkLayer.Branches;
-import org.gramian.backbone.network.NetworkLayer.Chain;
 import org.gramian.backbone.network.NetworkLayer.Dense;
-import org.gramian.backbone.network.NetworkLayer.Pool;
 import org.gramian.backbone.network.NetworkLayer.SqueezeExcitation;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Single stages against their definitions, in other words than theirs. */
+@ExtendWith(Scoped.class)
 class NetworkLayerTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     private static Map<String, Tensor> parameters(NetworkLayer stage, long channels, SplittableRandom random) {
         Map<String, Tensor> values = new HashMap<>();
         for (ParameterSpec spec : stage.parameters(channels)) {
@@ -187,19 +178,6 @@ class NetworkLayerTest {
                 .add(parameter(parameters, "fc.bias"));
         assertTensor(apply(dense, maps, parameters)).isCloseTo(sums.relu().reshape(5, 4, 1, 1), 1e-13);
         assertThat(dense.output(Shape.of(2, 3, 4)).elements()).isZero();
-    }
-
-    @Test
-    void branchesStackTheirMapsInOrder() {
-        SplittableRandom random = new SplittableRandom(1);
-        Conv one = Conv.of("one", 2, 1);
-        Chain two = Chain.of("two", Pool.max("pool", 3, 1).padded(1), Conv.of("conv", 3, 3));
-        Branches both = Branches.of("both", one, two);
-        Map<String, Tensor> parameters = parameters(both, 4, random);
-        Tensor maps = Tensors.gaussian(random, Shape.of(2, 4, 5, 6), DType.F64);
-        Tensor stacked = apply(both, maps, parameters);
-        assertTensor(stacked.slice(1, 0, 2)).isCloseTo(apply(one, maps, parameters), 0);
-        assertTensor(stacked.slice(1, 2, 5)).isCloseTo(apply(two, maps, parameters), 0);
     }
 
     @Test

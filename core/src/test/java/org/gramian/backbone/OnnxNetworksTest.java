@@ -23,6 +23,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbones.OnnxNetworks;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.onnx.OnnxFile;
 import org.gramian.backbone.onnx.OnnxGraph;

@@ -2,28 +2,23 @@ package org.gramian.backbone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.junit.jupiter.api.AfterEach;
+import org.gramian.testing.Scoped;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Tokens as the state between layers. */
+@ExtendWith(Scoped.class)
 class VisionTransformerTest {
-    private final Scope scope = Scope.open();
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     private static Tensor images(long height, long width) {
         return Tensors.gaussian(new SplittableRandom(3), Shape.of(2, 3, height, width), DType.F32);
     }
@@ -33,9 +28,7 @@ class VisionTransformerTest {
         assertThat(Backbone.of("vit-s16").wholeLayers()).containsExactly("patch_embed", "norm");
         assertThat(Backbone.of("vit-s16", "blocks.3+norm").wholeLayers()).containsExactly("patch_embed");
         assertThat(Backbone.of("vit-s16", "cls").wholeLayers()).containsExactly("patch_embed", "cls");
-        assertThatThrownBy(() -> Backbone.of("vit-s16", "blocks.3").tail())
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("need more than its feature maps");
+        assertRejected(() -> Backbone.of("vit-s16", "blocks.3").tail(), "need more than its feature maps");
     }
 
     @Test

@@ -1,7 +1,7 @@
 package org.gramian.basis;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,9 +18,7 @@ final class ByteSizeTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "GB", "-1", "2 GiB", "1,5 GB", "many"})
     void invalidSizesAreRejected(String text) {
-        assertThatThrownBy(() -> ByteSize.parse(text))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("expected a size such as 500MB or 2GB, found '" + text + "'");
+        assertRejected(() -> ByteSize.parse(text), "expected a size such as 500MB or 2GB, found '" + text + "'");
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.gramian.basis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import org.junit.jupiter.api.Test;
@@ -22,9 +23,13 @@ class EnumWordsTest {
 
     @Test
     void unknownWordListsAllWordsAndTheNearest() {
-        assertThatThrownBy(() -> EnumWords.parse(Season.class, "the season", "sumer"))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("the season", "late-spring", "summer", "sumer", "summer"));
+        assertRejected(
+                () -> EnumWords.parse(Season.class, "the season", "sumer"),
+                "the season",
+                "late-spring",
+                "summer",
+                "sumer",
+                "summer");
         assertThatThrownBy(() -> EnumWords.parse(Season.class, "the season", "LATE_SPRING"))
                 .has(facts("LATE_SPRING", "late-spring", "late-spring"));
     }

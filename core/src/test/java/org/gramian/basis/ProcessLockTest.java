@@ -2,6 +2,7 @@ package org.gramian.basis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -44,8 +45,7 @@ class ProcessLockTest {
                     messages.add("waiting");
                     Thread.currentThread().interrupt();
                 });
-                assertThatExceptionOfType(InterruptedIOException.class)
-                        .isThrownBy(() -> second.hold(() -> messages.add("held")));
+                assertRejected(InterruptedIOException.class, () -> second.hold(() -> messages.add("held")));
                 return messages;
             });
         } catch (IOException e) {

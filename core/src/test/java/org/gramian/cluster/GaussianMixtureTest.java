@@ -12,23 +12,17 @@ import org.assertj.core.data.Offset;
 import org.gramian.cluster.GaussianMixture.Gaussians;
 import org.gramian.cluster.GaussianMixture.Mixture;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class GaussianMixtureTest {
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
-
     @RandomTest(times = 5)
     void recoversAPlantedMixture(Seed seed) {
         double[][] means = {{0, 0, 5}, {4, -3, 0}, {-4, 2, 1}};

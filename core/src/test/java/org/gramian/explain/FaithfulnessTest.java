@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 
 class FaithfulnessTest {
     /** Photographs of each of two materials that the classifier is made from, and as many that it is tried on. */
-    private static final int IMAGES = Boolean.getBoolean("gramian.full") ? 40 : 6;
+    private static final int IMAGES = Boolean.getBoolean("gramian.full") ? 40 : 3;
 
     private static final Faithfulness FEW = new Faithfulness(0.2, 4, 1);
 

@@ -106,14 +106,6 @@ class HeatImageTest {
     }
 
     @Test
-    void drawsSheetsOfThinImages() {
-        for (Image thin : List.of(Models.plain(400, 13), Models.plain(1, 32))) {
-            Explanation why = new Explanation("a", 0, 0.5, false, ramp(8, 8), Parts.NONE, List.of());
-            assertThat(HeatImage.sheet(thin, why).image().getWidth()).isBetween(100, 900);
-        }
-    }
-
-    @Test
     void mapsOfMirroredCropsAreTurnedBack() {
         Grid left = new Grid(2, 4, new float[] {1, 1, 0, 0, 1, 1, 0, 0});
         Grid right = new Grid(2, 4, new float[] {0, 0, 1, 1, 0, 0, 1, 1});

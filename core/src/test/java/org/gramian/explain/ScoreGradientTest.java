@@ -1,8 +1,8 @@
 package org.gramian.explain;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Bindings;
@@ -53,20 +53,6 @@ class ScoreGradientTest {
             double expected = (forwards - backwards) / (2 * STEP);
             double found = gradient.mul(direction).sum().item();
             assertThat(found).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(expected))));
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"conv:6/rbf/spd:4/relu/triu/root/l2", "average"})
-    void scoresAreThoseOfTheModel(String pooling) {
-        try (Scope _ = Scope.open();
-                Model model = Models.random(pooling, DType.F64)) {
-            Tensor features = features(model, 1);
-            float[][] scores = new ScoreGradient(model, model.backbone().layer())
-                    .at(features, 0)
-                    .scores();
-            assertThat((double) scores[0][0]).isCloseTo(Models.score(model, features, 0), within(1e-5));
-            assertThat((double) scores[0][1]).isCloseTo(Models.score(model, features, 1), within(1e-5));
         }
     }
 
@@ -184,10 +170,7 @@ class ScoreGradientTest {
                         .as(layer)
                         .isEqualTo(whole);
             }
-            assertThatThrownBy(() -> backbone.after("fire3", tape.constant(image), parameters))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("fire3")
-                    .hasMessageContaining("fire2");
+            assertRejected(() -> backbone.after("fire3", tape.constant(image), parameters), "fire3", "fire2");
         }
     }
 }

@@ -1,9 +1,8 @@
 package org.gramian.gallery;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -94,14 +93,10 @@ final class CountSketchTest {
     @Test
     void rejectsInvalidDescriptors() {
         assertThat(CountSketch.of(3).describe(new float[2][3])).containsExactly(0, 0, 0);
-        assertThatIllegalArgumentException().isThrownBy(() -> CountSketch.of(0)).has(facts("0"));
-        assertThatIllegalArgumentException().isThrownBy(() -> CountSketch.of(1L << 40));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> CountSketch.of(3).describe(new float[1][4]))
-                .has(facts("3", "4"));
-        assertThatIllegalArgumentException().isThrownBy(() -> CountSketch.of(3).describe(new float[0][]));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> CountSketch.of(1).describe(new float[][] {{Float.NaN}}))
-                .withMessageContaining("finite");
+        assertRejected(() -> CountSketch.of(0), "0");
+        assertRejected(() -> CountSketch.of(1L << 40));
+        assertRejected(() -> CountSketch.of(3).describe(new float[1][4]), "3", "4");
+        assertRejected(() -> CountSketch.of(3).describe(new float[0][]));
+        assertRejected(() -> CountSketch.of(1).describe(new float[][] {{Float.NaN}}), "finite");
     }
 }

@@ -1,8 +1,8 @@
 package org.gramian.gallery;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
@@ -70,9 +70,7 @@ final class GalleryFileTest {
                 .write(folder.resolve(Gallery.FILE));
         assertThat(Gallery.beside(model)).isPresent();
         Files.writeString(model, "another model");
-        assertThatThrownBy(() -> Gallery.beside(model))
-                .isInstanceOf(GalleryFileException.class)
-                .has(facts("model.safetensors", "--resume"));
+        assertRejected(GalleryFileException.class, () -> Gallery.beside(model), "model.safetensors", "--resume");
     }
 
     @Test
@@ -181,6 +179,6 @@ final class GalleryFileTest {
         for (int i = 0; i <= Gallery.MAX_OF_SUBSET; i++) {
             builder.add(new Item("p", 0, Subset.TRAINING), jpeg, new float[][] {{1}});
         }
-        assertThatIllegalArgumentException().isThrownBy(builder::build).has(facts("20000"));
+        assertRejected(builder::build, "20000");
     }
 }

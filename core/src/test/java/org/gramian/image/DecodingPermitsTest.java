@@ -1,7 +1,7 @@
 package org.gramian.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +64,7 @@ final class DecodingPermitsTest {
             tries.incrementAndGet();
             throw new OutOfMemoryError("made up");
         };
-        assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> turns.take(hopeless));
+        assertRejected(OutOfMemoryError.class, () -> turns.take(hopeless));
         assertThat(tries).hasValue(2);
         assertThat(turns.take(() -> 5)).isEqualTo(5);
     }

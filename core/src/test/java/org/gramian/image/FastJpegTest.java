@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import org.gramian.image.JpegImage.JpegHeader;
 import org.junit.jupiter.api.Test;
 
 /** Of two readers of JPEGs the quick one may only ever give what the other would have given. */

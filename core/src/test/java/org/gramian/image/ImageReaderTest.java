@@ -2,6 +2,7 @@ package org.gramian.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.image.TestImages.image;
+import static org.gramian.image.TestImages.jpeg;
 import static org.gramian.image.TestImages.lively;
 import static org.gramian.image.TestImages.refused;
 import static org.gramian.image.TestImages.resource;
@@ -16,6 +17,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -25,6 +27,7 @@ import org.gramian.image.ReadResult.Unreadable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -136,6 +139,38 @@ final class ImageReaderTest {
             Image image = ((Readable) reader.read(contents.get(i % 6))).image();
             assertThat(image.rgb()).isEqualTo(alone.get(i % 6).rgb());
         });
+    }
+
+    /** A file, the smallest and the first too large length of what is left of it, and the step between them. */
+    static Stream<Arguments> truncations() {
+        byte[] jpeg = jpeg(IMAGE, false);
+        int scan = JpegFile.find(jpeg, 0xda);
+        byte[] png = written(IMAGE, "png");
+        byte[] gif = written(IMAGE, "gif");
+        byte[] tiff = tiff(IMAGE, "LZW");
+        return Stream.concat(
+                Stream.of(
+                        Arguments.of(jpeg, 3, scan + 10, 1),
+                        Arguments.of(jpeg, scan + 20, jpeg.length - 3, 7),
+                        Arguments.of(png, 8, png.length - 24, 3), // checksums and the end come after the last pixel
+                        Arguments.of(gif, 20, gif.length - 4, 5),
+                        Arguments.of(tiff, 8, tiff.length - 8, 11)),
+                Stream.concat(
+                                Stream.of("lossless.webp", "lossy-alpha.webp", "animated.webp"),
+                                LossyWebpTest.files().map(file -> "lossy/" + file.name()))
+                        .map(TestImages::resource)
+                        .map(webp -> Arguments.of(webp, 16, webp.length - 1, 1 + webp.length / 50)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("truncations")
+    void rejectsTruncatedFiles(byte[] file, int from, int to, int step) {
+        boolean tiff = ImageFormat.of(file).orElseThrow() == ImageFormat.TIFF;
+        for (int length = from; length < to; length += step) {
+            assertThat(refused(Arrays.copyOf(file, length)).problem())
+                    .as("%d of %d bytes", length, file.length)
+                    .isIn(Problem.TRUNCATED, tiff ? Problem.CORRUPT : Problem.TRUNCATED);
+        }
     }
 
     /** Each of 60,000 tags of a directory claims the whole file as its value, which a decoder would keep 60,000 times. */

@@ -1,9 +1,9 @@
 package org.gramian.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.gramian.image.TestImages.lively;
 import static org.gramian.image.TestImages.value;
+import static org.gramian.testing.Facts.assertRejected;
 
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -42,9 +42,7 @@ final class ImageTest {
         "5, 5, 2147483647, 1"
     })
     void rejectsCropOutsideImage(int x, int y, int width, int height) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> lively(24, 16).crop(x, y, width, height))
-                .withMessageContaining("24×16");
+        assertRejected(() -> lively(24, 16).crop(x, y, width, height), "24×16");
     }
 
     @Test
@@ -58,9 +56,7 @@ final class ImageTest {
 
     @Test
     void rejectsWrongNumberOfBytes() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new Image(2, 2, new byte[11]))
-                .withMessageContaining("12 bytes");
-        assertThatIllegalArgumentException().isThrownBy(() -> new Image(0, 2, new byte[0]));
+        assertRejected(() -> new Image(2, 2, new byte[11]), "12 bytes");
+        assertRejected(() -> new Image(0, 2, new byte[0]));
     }
 }

@@ -138,31 +138,6 @@ final class JpegReadingTest {
     }
 
     @Test
-    void rejectsTruncatedData() {
-        byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
-        int data = JpegFile.find(file, 0xda);
-        for (int length = data + 20; length < file.length - 3; length += 7) {
-            assertThat(refused(Arrays.copyOf(file, length)).problem())
-                    .as("%d of %d bytes", length, file.length)
-                    .isEqualTo(Problem.TRUNCATED);
-        }
-        byte[] ended = Arrays.copyOf(file, file.length / 2 + data / 2);
-        ended[ended.length - 2] = (byte) 0xff;
-        ended[ended.length - 1] = (byte) 0xd9;
-        assertThat(refused(ended).problem()).isEqualTo(Problem.TRUNCATED);
-    }
-
-    @Test
-    void rejectsTruncatedHeader() {
-        byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
-        for (int length = 3; length < JpegFile.find(file, 0xda) + 10; length++) {
-            assertThat(refused(Arrays.copyOf(file, length)).problem())
-                    .as("%d bytes", length)
-                    .isEqualTo(Problem.TRUNCATED);
-        }
-    }
-
-    @Test
     void readsWithoutEndMarkerAndWithTrailingBytes() {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
         Image whole = read(file).image();

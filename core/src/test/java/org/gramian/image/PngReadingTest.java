@@ -2,7 +2,6 @@ package org.gramian.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.image.TestImages.image;
-import static org.gramian.image.TestImages.lively;
 import static org.gramian.image.TestImages.make;
 import static org.gramian.image.TestImages.read;
 import static org.gramian.image.TestImages.refused;
@@ -12,7 +11,6 @@ import static org.gramian.image.TestImages.written;
 
 import java.awt.image.BufferedImage;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 import java.util.function.IntUnaryOperator;
 import org.gramian.image.ImageInfo.Colour;
 import org.gramian.image.ReadResult.Problem;
@@ -122,19 +120,6 @@ final class PngReadingTest {
         assertThat(reading.image()).hasToString("1×2");
         assertThat(reading.image().rgb()).containsExactly(10, 10, 10, 20, 20, 20);
         assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.PNG, Colour.GRAY, 8, 2, 1, 6));
-    }
-
-    @Test
-    void rejectsTruncatedData() {
-        byte[] file = written(image(lively(40, 30), BufferedImage.TYPE_INT_RGB), "png");
-        int spare = 12 + 4 + 4; // the end chunk, and the checksums of chunk and data, which come after the last pixel
-        for (int length = 8; length < file.length - spare - 4; length += 3) {
-            assertThat(refused(Arrays.copyOf(file, length)).problem())
-                    .as("%d bytes", length)
-                    .isEqualTo(Problem.TRUNCATED);
-        }
-        assertThat(read(Arrays.copyOf(file, file.length - 12)).image().rgb())
-                .isEqualTo(lively(40, 30).rgb());
     }
 
     @ParameterizedTest

@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.gramian.image.ImageFormat.UnsupportedFormat;
-import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
@@ -24,10 +23,6 @@ final class UnsupportedFormatTest {
 
     private static byte[] bytes(String text) {
         return Arrays.copyOf(text.getBytes(StandardCharsets.ISO_8859_1), 80);
-    }
-
-    private static Unreadable read(byte[] content) {
-        return (Unreadable) new ImageReader(ImageLimits.DEFAULT).read(content);
     }
 
     @ParameterizedTest
@@ -54,14 +49,6 @@ final class UnsupportedFormatTest {
         assertThat(UnsupportedFormat.of(bytes("RIFF----WAVE"))).isEmpty();
         assertThat(UnsupportedFormat.of(bytes("some text"))).isEmpty();
         assertThat(UnsupportedFormat.of(new byte[3])).isEmpty();
-    }
-
-    @Test
-    void reasonNamesConversion() {
-        assertThat(read(bytes(FTYP + "heic")).reason()).contains("found HEIC; convert it with: heif-convert ");
-        assertThat(read(bytes(FTYP + "avif")).reason()).contains("found AVIF; convert it with: ffmpeg -i ");
-        assertThat(read(bytes(FTYP + "isom")).reason()).contains("found a video; extract images with: ffmpeg ");
-        assertThat(read(bytes(FTYP + "isom")).problem()).isEqualTo(Problem.UNKNOWN_FORMAT);
     }
 
     @Test

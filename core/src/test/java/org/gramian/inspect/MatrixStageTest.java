@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.gramian.inspect.MatrixStage.QuantileRange;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Scope;
@@ -84,11 +83,6 @@ final class MatrixStageTest {
         assertThat(stage.eigenvalues().getFirst().high()).isCloseTo(3.6, within(1e-12));
         assertThat(stage.eigenvalues().getLast().median()).isZero();
         assertThat(stage.indefinite()).isCloseTo(1.0 / 3, within(1e-12));
-    }
-
-    @Test
-    void rangesOfOneNumberAreThatNumber() {
-        assertThat(QuantileRange.of(new double[] {5})).isEqualTo(new QuantileRange(5, 5, 5));
     }
 
     @Test

@@ -2,7 +2,7 @@ package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import org.gramian.backbone.Backbone;
@@ -64,37 +64,25 @@ class CrossTest {
 
     @Test
     void openOrWithoutSecondLayerItHasNoSize() {
-        assertThatThrownBy(() -> Pooling.parse("cross").descriptorSize(10))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("cross:528"));
-        assertThatThrownBy(() -> Pooling.parse("cross:7").descriptorSize(7))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("7", "7", "a+b"));
-        assertThatThrownBy(() -> Pooling.parse("cross:0"))
-                .isInstanceOf(PoolingSyntaxException.class)
-                .has(facts("'first'"));
+        assertRejected(() -> Pooling.parse("cross").descriptorSize(10), "cross:528");
+        assertRejected(() -> Pooling.parse("cross:7").descriptorSize(7), "7", "7", "a+b");
+        assertRejected(PoolingSyntaxException.class, () -> Pooling.parse("cross:0"), "'first'");
     }
 
     @Test
     void behindReductionItMustBeToldWhereFirstLayerEnds() {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
-        assertThatThrownBy(() -> Pooling.parse("conv:64/cross").resolve(backbone, 100))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("cross:256"));
+        assertRejected(() -> Pooling.parse("conv:64/cross").resolve(backbone, 100), "cross:256");
         assertThat(Pooling.parse("conv:64/cross:30").resolve(backbone, 100).descriptorSize(1360))
                 .isEqualTo(30 * 34);
-        assertThatThrownBy(() -> Pooling.parse("conv:same/[cross/l2+average]").resolve(backbone, 100))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("cross:256"));
+        assertRejected(() -> Pooling.parse("conv:same/[cross/l2+average]").resolve(backbone, 100), "cross:256");
         assertThat(Pooling.parse("[cross/l2+average]").resolve(backbone, 100)).hasToString("[cross:528/l2+average]");
     }
 
     @Test
     void firstLayerThatEndsElsewhereIsRefused() {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
-        assertThatThrownBy(() -> Pooling.parse("[cross:7/l2+average]").resolve(backbone, 100))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("cross:7", "528", "7"));
+        assertRejected(() -> Pooling.parse("[cross:7/l2+average]").resolve(backbone, 100), "cross:7", "528", "7");
         assertThat(Pooling.parse("cross:528/l2").resolve(backbone, 100)).hasToString("cross:528/l2");
         assertThat(Pooling.parse("cross:7/l2").resolve(Backbone.of("googlenet"), 100))
                 .hasToString("cross:7/l2");

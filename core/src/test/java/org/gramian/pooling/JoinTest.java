@@ -59,17 +59,6 @@ class JoinTest {
         assertThat(Pooling.parse("[average+conv:9/average]").maxChannels(3)).isEqualTo(9);
     }
 
-    @Test
-    void branchMayBeNameOfMethod() {
-        assertThat(Pooling.parse("[bcnn+average]/l2")).isEqualTo(Pooling.parse("[bilinear/triu/root/l2+average]/l2"));
-    }
-
-    @Test
-    void spacesAroundItsPartsDoNotMatter() {
-        assertThat(Pooling.parse(" [ bilinear/triu + average ] / l2 "))
-                .isEqualTo(Pooling.parse("[bilinear/triu+average]/l2"));
-    }
-
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -124,13 +113,6 @@ class JoinTest {
         for (Pooling pooling : List.of(Pooling.parse(text), Pooling.parse(text, fidelity))) {
             assertThat(Pooling.parse(fidelity.textOf(pooling), fidelity)).isEqualTo(pooling);
         }
-        assertThat(fidelity.applyTo(Pooling.parse(text))).isEqualTo(Pooling.parse(text, fidelity));
-    }
-
-    @Test
-    void stageInsideTakesWhatIsNotWrittenFromFidelity() {
-        assertThat(Pooling.parse("[rbf/flat+average]", Fidelity.PAPER))
-                .hasToString("[rbf:jitter=0,gradient=printed/flat+average]");
     }
 
     @Test

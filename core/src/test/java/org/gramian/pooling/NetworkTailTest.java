@@ -2,6 +2,7 @@ package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.Map;
@@ -41,17 +42,14 @@ class NetworkTailTest {
         Pooling open = Pooling.parse("tail");
         assertThat(open).hasToString("tail");
         assertThat(open.pretrained()).isEmpty();
-        assertThatThrownBy(() -> open.descriptorSize(512))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("backbone", "tail:network=googlenet", "layer=inception_4e"));
+        assertRejected(() -> open.descriptorSize(512), "backbone", "tail:network=googlenet", "layer=inception_4e");
     }
 
     @Test
     void rejectsWrongNumberOfChannels() {
         Backbone backbone = Backbone.of("googlenet");
-        assertThatThrownBy(() -> resolve("conv:512/tail", backbone).descriptorSize(832))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("832", "512", "conv:832", "inception_5a"));
+        assertRejected(
+                () -> resolve("conv:512/tail", backbone).descriptorSize(832), "832", "512", "conv:832", "inception_5a");
         assertThat(resolve("conv:832/tail", backbone).descriptorSize(832)).isEqualTo(1024);
         Backbone two = Backbone.of("googlenet", "inception_4d+inception_4e");
         assertThat(resolve("conv:832/tail", two).descriptorSize(two.channels())).isEqualTo(1024);
@@ -76,9 +74,10 @@ class NetworkTailTest {
 
     @Test
     void tailOfAnotherCutIsRefused() {
-        assertThatThrownBy(() -> resolve("tail:network=googlenet,layer=inception_4d", Backbone.of("googlenet")))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("googlenet:inception_4e", "inception_4d"));
+        assertRejected(
+                () -> resolve("tail:network=googlenet,layer=inception_4d", Backbone.of("googlenet")),
+                "googlenet:inception_4e",
+                "inception_4d");
     }
 
     @Test
@@ -102,8 +101,6 @@ class NetworkTailTest {
     void rejectsMapsThatFullyConnectedLayersCannotTake() {
         Pooling pooling = resolve("[average+conv:same/tail]", Backbone.of("vgg16"));
         pooling.requireFits(Shape.of(512, 14, 14));
-        assertThatThrownBy(() -> pooling.requireFits(Shape.of(512, 28, 28)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("28×28", "14×14"));
+        assertRejected(() -> pooling.requireFits(Shape.of(512, 28, 28)), "28×28", "14×14");
     }
 }

@@ -199,24 +199,6 @@ class PoolingParserTest {
         assertThat(refused(text)).hasMessageContaining("'" + typed).has(facts(meant));
     }
 
-    @Test
-    void typoGetsNoListOfAllWords() {
-        assertThat(refused("bcn"))
-                .hasMessage("unknown stage 'bcn' in 'bcn' (did you mean 'bcnn'?); all methods: 'gramian methods'");
-        assertThat(refused("rbf/triuu")).hasMessageEndingWith("; all stages: 'gramian pool --help'");
-    }
-
-    @Test
-    void wordFarFromAllGetsListOnly() {
-        assertThat(refused("zzzzzz/triu")).has(facts("'zzzzzz'", "polynomial"));
-        assertThat(refused("zzzzzz")).hasMessageContainingAll("polynomial", "paper-kernel");
-        assertThat(refused("rbf//triu")).has(facts("''"));
-        assertThat(refused("paper/l2"))
-                .has(facts("paper"))
-                .as("only a word that stands alone may be a method")
-                .hasMessageNotContaining("bcnn");
-    }
-
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -307,13 +289,5 @@ class PoolingParserTest {
         assertThat(Pooling.parse("relu/".repeat(150).replaceFirst("relu", "rbf") + "triu")
                         .aggregation())
                 .isInstanceOf(SecondOrder.class);
-    }
-
-    @Test
-    void everyWordIsExplained() {
-        assertThat(PoolingStage.all()).allSatisfy(word -> {
-            assertThat(word.form()).startsWith(word.name());
-            assertThat(word.meaning()).isNotBlank();
-        });
     }
 }

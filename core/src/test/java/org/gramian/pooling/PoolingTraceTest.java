@@ -12,8 +12,6 @@ import org.gramian.autodiff.Var;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a listener is told of a pooling. */
 class PoolingTraceTest {
@@ -44,17 +42,6 @@ class PoolingTraceTest {
                                     facts("root", "[3, 6]"),
                                     facts("l2", "[3, 6]")),
                             (stage, facts) -> assertThat(stage).has(facts));
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"average", "pca:4/average/l2", "bilinear/flat", "covariance/isqrt/triu"})
-    void lastIsDescriptor(String text) {
-        try (Scope _ = Scope.open();
-                PoolingTrial trial = PoolingTrial.of(text);
-                Tape tape = Tape.inference()) {
-            long size = trial.pooling.descriptorSize(PoolingTrial.CHANNELS);
-            assertThat(stages(trial, tape, PoolingTrial.features(2)).getLast()).endsWith("[3, " + size + "]");
         }
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
@@ -88,9 +89,11 @@ class SeveralLayersTest {
 
     @Test
     void withoutBackboneLayerIsOpen() {
-        assertThatThrownBy(() -> Pooling.parse("layer:block29/average").descriptorSize(608))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("layer:block29", "from=160", "to=608"));
+        assertRejected(
+                () -> Pooling.parse("layer:block29/average").descriptorSize(608),
+                "layer:block29",
+                "from=160",
+                "to=608");
     }
 
     @Test

@@ -2,7 +2,7 @@ package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -47,10 +47,12 @@ class StackedTransformsTest {
     void rejectsShrinkageOutsideZeroToOne() {
         assertThat(Pooling.parse("covariance:shrinkage=0/triu")).hasToString("covariance/triu");
         for (String wrong : new String[] {"-0.1", "1.5"}) {
-            assertThatThrownBy(() -> Pooling.parse("covariance:shrinkage=" + wrong + "/triu"))
-                    .isInstanceOf(PoolingSyntaxException.class)
-                    .has(facts("0", "1"))
-                    .hasMessageContaining(wrong);
+            assertRejected(
+                    PoolingSyntaxException.class,
+                    () -> Pooling.parse("covariance:shrinkage=" + wrong + "/triu"),
+                    "0",
+                    "1",
+                    wrong);
         }
     }
 }

@@ -10,21 +10,16 @@ import java.util.SplittableRandom;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.junit.jupiter.api.AfterEach;
+import org.gramian.testing.Scoped;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(Scoped.class)
 class DemocraticTest {
-    private final Scope scope = Scope.open();
     private final Tensor maps = Tensors.gaussian(new SplittableRandom(3), Shape.of(2, 5, 9), DType.F64);
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
 
     private static Tensor matrices(Kernel kernel, Tensor maps) {
         try (Tape tape = Tape.inference()) {

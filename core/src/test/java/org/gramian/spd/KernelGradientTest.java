@@ -71,7 +71,8 @@ class KernelGradientTest {
             if (kernel.isLearned()) {
                 inputs.add(KernelUnderTest.logSigma(DType.F64));
             }
-            GradientCheck check = GradientCheck.of(kernel::apply).withUpstream(upstream);
+            GradientCheck check =
+                    GradientCheck.of(kernel::apply).withUpstream(upstream).withAtMost(FULL ? Integer.MAX_VALUE : 24);
             if (kernel.holdsMean()) {
                 Kernel held = new Rbf(new Sigma.Fixed(Rbf.meanDistance(maps)), KernelUnderTest.JITTER);
                 check = check.withReference(x -> held.apply(x.getFirst(), Bindings.of(Map.of())));
@@ -117,53 +118,6 @@ class KernelGradientTest {
                 }
             }
         }
-    }
-
-    @RandomTest(times = 8)
-    void factorFourOfPaperIsRightForSymmetricUpstreamGradient(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 5, 8);
-            Tensor g = SampleMatrices.symmetric(SampleMatrices.random(seed.value() + 1), 1, 5);
-            assertThat(RelativeError.of(
-                            factorFour(maps, g),
-                            gradient(new Rbf(new Sigma.Fixed(2), 0), maps, g).toDoubles()))
-                    .as("%s", seed)
-                    .isLessThan(1e-12);
-        }
-    }
-
-    /** The reason for the general form {@code 2(rowsum(T)∘M − TM)}, {@code T = G + Gᵀ}. */
-    @RandomTest(times = 8)
-    void printedFactorFourIsWrongForOtherUpstreams(Seed seed) {
-        try (Scope _ = Scope.open()) {
-            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 5, 8);
-            Tensor g = SampleMatrices.gaussian(SampleMatrices.random(seed.value() + 1), 1, 5, 5);
-            double[] found = gradient(new Rbf(new Sigma.Fixed(2), 0), maps, g).toDoubles();
-            assertThat(RelativeError.of(factorFour(maps, g), found))
-                    .as("%s", seed)
-                    .isGreaterThan(0.05);
-            double[][] general =
-                    PaperDefinitionOracle.rbfGradient(SampleMatrices.rows(maps, 0), SampleMatrices.rows(g, 0), 2);
-            assertThat(RelativeError.of(found, SampleMatrices.flat(general)))
-                    .as("%s", seed)
-                    .isLessThan(1e-12);
-        }
-    }
-
-    /** {@code 4(rowsum(G)∘M − GM)}, {@code G = dL/dK∘K/(−2σ²)}, as printed; σ = 2. */
-    private static double[] factorFour(Tensor maps, Tensor upstream) {
-        double[][] m = SampleMatrices.rows(maps, 0);
-        double[][] g = SampleMatrices.rows(upstream, 0);
-        double[][] k = PaperDefinitionOracle.rbf(m, 2);
-        double[][] gradient = new double[m.length][m[0].length];
-        for (int i = 0; i < m.length; i++) {
-            for (int j = 0; j < m.length; j++) {
-                for (int p = 0; p < m[0].length; p++) {
-                    gradient[i][p] += 4 * g[i][j] * k[i][j] / -8 * (m[i][p] - m[j][p]);
-                }
-            }
-        }
-        return SampleMatrices.flat(gradient);
     }
 
     @RandomTest(times = 8)

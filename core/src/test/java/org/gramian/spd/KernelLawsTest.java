@@ -95,7 +95,7 @@ class KernelLawsTest {
                 try (Scope _ = Scope.open()) {
                     Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 8, positions);
                     for (Kernel kernel : UNIT_DIAGONAL) {
-                        assertThat(Diagnostics.spectrum(apply(kernel, maps)).smallest())
+                        assertThat(SampleMatrices.spectrum(apply(kernel, maps)).smallest())
                                 .as("%s of %s, %s, %s", kernel, maps, defect, seed)
                                 .isGreaterThan(0);
                     }
@@ -109,13 +109,12 @@ class KernelLawsTest {
         for (Defect defect : List.of(Defect.REPEATED, Defect.TWO_DEAD)) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 1, 8, 12);
-                Diagnostics.Spectrum singular = Diagnostics.spectrum(apply(new Rbf(new Sigma.Mean(), 0), maps));
+                SampleMatrices.Spectrum singular = SampleMatrices.spectrum(apply(new Rbf(new Sigma.Mean(), 0), maps));
                 assertThat(singular.smallest()).as("%s, %s", defect, seed).isCloseTo(0, within(1e-13));
-                Diagnostics.Spectrum mended =
-                        Diagnostics.spectrum(apply(new Rbf(new Sigma.Mean(), Rbf.DEFAULT_JITTER), maps));
+                SampleMatrices.Spectrum mended =
+                        SampleMatrices.spectrum(apply(new Rbf(new Sigma.Mean(), Rbf.DEFAULT_JITTER), maps));
                 assertThat(mended.smallest()).as("%s, %s", defect, seed).isCloseTo(Rbf.DEFAULT_JITTER, within(1e-12));
-                assertThat(mended.isPositiveDefinite()).isTrue();
-                assertThat(mended.condition()).isLessThan(1e6);
+                assertThat(mended.largest() / mended.smallest()).isLessThan(1e6);
             }
         }
     }
@@ -125,7 +124,7 @@ class KernelLawsTest {
         Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(1), 1, 64, 30);
         maps.slice(1, 0, 40).fill(0);
         Tensor k = apply(new Rbf(new Sigma.Mean(), Rbf.DEFAULT_JITTER), maps.to(DType.F32));
-        assertThat(Diagnostics.spectrum(k).smallest()).isGreaterThan(0.5 * Rbf.DEFAULT_JITTER);
+        assertThat(SampleMatrices.spectrum(k).smallest()).isGreaterThan(0.5 * Rbf.DEFAULT_JITTER);
     }
 
     /** MATH: without subtracting the mean map 1654 of 4096 squared distances of such maps come out negative. */

@@ -54,37 +54,6 @@ class PrintedGradientTest {
         }
     }
 
-    /** {@code 4 Σ_j G_ij (f_i − f_j)}, {@code G = dL/dK∘K/(−2σ²)}, in plain loops. */
-    @RandomTest(times = 8)
-    void kernelGradientAsPrintedIsFourTimesRowsOfG(Seed seed) {
-        RandomGenerator random = SampleMatrices.random(seed);
-        double sigma = 0.5 + 3 * random.nextDouble();
-        try (Scope _ = Scope.open()) {
-            Tensor maps = SampleMatrices.gaussian(random, 1, 5, 8);
-            Tensor g = SampleMatrices.gaussian(random, 1, 5, 5);
-            double[][] f = SampleMatrices.rows(maps, 0);
-            double[][] upstream = SampleMatrices.rows(g, 0);
-            double[][] expected = new double[5][8];
-            for (int i = 0; i < 5; i++) {
-                for (int j = 0; j < 5; j++) {
-                    double square = 0;
-                    for (int p = 0; p < 8; p++) {
-                        square += (f[i][p] - f[j][p]) * (f[i][p] - f[j][p]);
-                    }
-                    double ofDistance = upstream[i][j] * Math.exp(-square / (2 * sigma * sigma)) / (-2 * sigma * sigma);
-                    for (int p = 0; p < 8; p++) {
-                        expected[i][p] += 4 * ofDistance * (f[i][p] - f[j][p]);
-                    }
-                }
-            }
-            double[] found =
-                    kernel(new Sigma.Fixed(sigma), Backward.PRINTED, maps, g).toDoubles();
-            assertThat(RelativeError.of(found, SampleMatrices.flat(expected)))
-                    .as("%s", seed)
-                    .isLessThan(1e-12);
-        }
-    }
-
     @RandomTest(times = 8)
     void vectorizationGradientAsPrintedIsTwiceTrueOneOffDiagonal(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
@@ -101,20 +70,6 @@ class PrintedGradientTest {
                         .as("element %d of size %d, %s", k, size, seed)
                         .isCloseTo((diagonal ? 1 : 2) * exact[k], within(1e-15 * (1 + Math.abs(printed[k]))));
             }
-        }
-    }
-
-    @RandomTest(times = 4)
-    void wayForwardDoesNotKnowFormula(Seed seed) {
-        try (Scope _ = Scope.open();
-                Tape tape = Tape.inference()) {
-            Var maps = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(seed), 2, 5, 8));
-            Var exact = new Rbf(new Sigma.Mean(), 0).apply(maps, NONE);
-            Var printed = new Rbf(new Sigma.Mean(), 0, Backward.PRINTED).apply(maps, NONE);
-            assertThat(printed.value().toDoubles())
-                    .containsExactly(exact.value().toDoubles());
-            assertThat(UpperTriangle.vectorize(exact, Backward.PRINTED).value().toDoubles())
-                    .containsExactly(UpperTriangle.vectorize(exact).value().toDoubles());
         }
     }
 

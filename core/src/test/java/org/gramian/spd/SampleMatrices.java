@@ -103,4 +103,14 @@ final class SampleMatrices {
     static double[] flat(double[][] rows) {
         return Stream.of(rows).flatMapToDouble(Arrays::stream).toArray();
     }
+
+    /** The extreme eigenvalues of a batch of symmetric matrices. */
+    record Spectrum(double smallest, double largest) {}
+
+    static Spectrum spectrum(Tensor matrices) {
+        Tensor exact = Decompositions.symmetric(matrices.to(DType.F64));
+        double[] values = Decompositions.symmetricEigen(exact).values().toDoubles();
+        Arrays.sort(values);
+        return new Spectrum(values[0], values[values.length - 1]);
+    }
 }

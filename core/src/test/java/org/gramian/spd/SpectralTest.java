@@ -80,7 +80,7 @@ class SpectralTest {
     @MethodSource("functionsAndUpstreams")
     void gradientAgreesWithDifferencesAtIdentityPlusLowRank(SpectralFunction function, Upstream upstream) {
         RandomGenerator random = SampleMatrices.random(43);
-        Tensor s = Gram.of(SampleMatrices.gaussian(random, 2, 6, 2), 1, 1.25);
+        Tensor s = Gram.of(SampleMatrices.gaussian(random, 1, 5, 2), 1, 1.25);
         GradientCheck.Report report = GradientCheck.of(x -> function.apply(x.getFirst()))
                 .withUpstream(upstream)
                 .check(s);
@@ -148,14 +148,6 @@ class SpectralTest {
     }
 
     @Test
-    void inDoublePrecisionFloorOfUsualMatricesIsGivenOne() {
-        Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(2), 0, 0.5e-6, 2e-6, 1e4);
-        Tensor expected = SampleMatrices.withEigenvalues(
-                SampleMatrices.random(2), Math.log(1e-6), Math.log(1e-6), Math.log(2e-6), Math.log(1e4));
-        assertThat(RelativeError.of(apply(new Log(FLOOR), s), expected)).isLessThan(1e-6);
-    }
-
-    @Test
     void everyMatrixOfBatchHasFloorOfItsOwn() {
         Tensor small = SampleMatrices.withEigenvalues(SampleMatrices.random(5), 1e-4, 1, 2)
                 .to(DType.F32);
@@ -164,7 +156,7 @@ class SpectralTest {
         Tensor both = apply(new Log(FLOOR), Tensors.concat(List.of(small, large), 0));
         assertThat(RelativeError.of(both.slice(0, 0, 1), apply(new Log(FLOOR), small)))
                 .isLessThan(1e-6);
-        assertThat(Diagnostics.spectrum(both.slice(0, 1, 2).to(DType.F64)).smallest())
+        assertThat(SampleMatrices.spectrum(both.slice(0, 1, 2).to(DType.F64)).smallest())
                 .isCloseTo(Math.log(SpectralFunction.ROUNDINGS * 0x1p-23 * 1e4), within(1e-3));
     }
 
@@ -181,14 +173,6 @@ class SpectralTest {
                     .as("%s", seed)
                     .isLessThan(1e-12);
         }
-    }
-
-    @RandomTest(times = 8)
-    void squareOfRootIsMatrix(Seed seed) {
-        Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
-        Tensor root = apply(new Power(0.5, FLOOR), s);
-        assertThat(RelativeError.of(root.matmul(root), s)).as("%s", seed).isLessThan(1e-13);
-        assertThat(Diagnostics.spectrum(root).isPositiveDefinite()).isTrue();
     }
 
     @RandomTest(times = 8)
@@ -212,9 +196,9 @@ class SpectralTest {
     @RandomTest(times = 8)
     void reeigKeepsMatricesDefiniteAndIsIdempotent(Seed seed) {
         Tensor s = SampleMatrices.symmetric(SampleMatrices.random(seed), 3, 6);
-        assertThat(Diagnostics.spectrum(s).smallest()).as("%s", seed).isNegative();
+        assertThat(SampleMatrices.spectrum(s).smallest()).as("%s", seed).isNegative();
         Tensor once = apply(new ReEig(0.01), s);
-        assertThat(Diagnostics.spectrum(once).smallest()).as("%s", seed).isCloseTo(0.01, within(1e-13));
+        assertThat(SampleMatrices.spectrum(once).smallest()).as("%s", seed).isCloseTo(0.01, within(1e-13));
         assertThat(RelativeError.of(apply(new ReEig(0.01), once), once))
                 .as("%s", seed)
                 .isLessThan(1e-13);

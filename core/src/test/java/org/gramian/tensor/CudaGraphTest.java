@@ -1,7 +1,7 @@
 package org.gramian.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.Optional;
 import org.gramian.tensor.cuda.CapturedWork;
@@ -142,7 +142,7 @@ class CudaGraphTest {
             CudaGraph graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, () -> x.fill(1))
                     .orElseThrow();
             graph.close();
-            assertThatThrownBy(graph::replay).isInstanceOf(IllegalStateException.class);
+            assertRejected(IllegalStateException.class, graph::replay);
         }
     }
 }

@@ -1,8 +1,7 @@
 package org.gramian.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import org.gramian.tensor.library.GpuMath;
 import org.gramian.tensor.library.Libtorch;
@@ -30,14 +29,12 @@ class LibtorchTest {
         } finally {
             libtorch.setThreads(before);
         }
-        assertThatThrownBy(() -> libtorch.setThreads(0))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("1", "0"));
+        assertRejected(() -> libtorch.setThreads(0), "1", "0");
     }
 
     @Test
     void trialsAreNotReproducible() {
-        assertThatThrownBy(() -> new GpuMath(false, true, true)).isInstanceOf(IllegalArgumentException.class);
+        assertRejected(() -> new GpuMath(false, true, true));
         assertThat(GpuMath.EXACT.withTrials()).isEqualTo(GpuMath.EXACT);
         assertThat(GpuMath.DEFAULT.withTrials().trials()).isTrue();
     }
@@ -66,24 +63,11 @@ class LibtorchTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "cuda:1234"})
     void namesOfNoDeviceAreRefused(String name) {
-        assertThatThrownBy(() -> Device.parse(name))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("cpu", "cuda", "cuda:<number>", "auto"))
-                .hasMessageContaining("'" + name + "'");
+        assertRejected(() -> Device.parse(name), "cpu", "cuda", "cuda:<number>", "auto", "'" + name + "'");
     }
 
     @Test
     void deviceThatIsNotThereIsRefusedWithWayOut() {
-        assertThatThrownBy(() -> Device.parse("cuda:99"))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("cuda:99"))
-                .hasMessageContaining("--device cpu")
-                .hasMessageContaining("GRAMIAN_LIBTORCH");
-    }
-
-    @Test
-    void deviceNumbersAreNotNegative() {
-        assertThatThrownBy(() -> Device.cuda(-1)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new Device(Device.Kind.CPU, 1)).has(facts("1"));
+        assertRejected(() -> Device.parse("cuda:99"), "cuda:99", "--device cpu", "GRAMIAN_LIBTORCH");
     }
 }

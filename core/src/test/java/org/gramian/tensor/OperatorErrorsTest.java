@@ -1,26 +1,21 @@
 package org.gramian.tensor;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.Map;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
+import org.gramian.testing.LeakFree;
+import org.gramian.testing.Scoped;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What an operator says of arguments that do not fit: its name and both shapes, and nothing is left in memory. */
+@ExtendWith(LeakFree.class)
+@ExtendWith(Scoped.class)
 class OperatorErrorsTest {
-    private final long before = Tensor.live();
-    private final Scope scope = Scope.open(); // JUnit makes one object per run
-
-    @AfterEach
-    void nothingIsLeft() {
-        scope.close();
-        assertThat(Tensor.live()).as("live tensors").isEqualTo(before);
-    }
-
     private static Tensor zeros(DType type, long... sizes) {
         return Tensors.zeros(Shape.of(sizes), type, Device.CPU);
     }
@@ -78,13 +73,10 @@ class OperatorErrorsTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .has(facts("F64[2, 3, 4]", "F64[3, 4, 5]"));
         });
-        assertThatThrownBy(() -> zeros(DType.F64, 3).matmul(zeros(DType.F64, 3, 2)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("matmul", "F64[3]", "F64[3, 2]"));
-        assertThatThrownBy(() -> zeros(DType.F64, 1, 2, 2)
-                        .addProducts(1, 1, zeros(DType.F64, 1, 3, 4), zeros(DType.F64, 1, 4, 5)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("F64[1, 2, 2]"));
+        assertRejected(() -> zeros(DType.F64, 3).matmul(zeros(DType.F64, 3, 2)), "matmul", "F64[3]", "F64[3, 2]");
+        assertRejected(
+                () -> zeros(DType.F64, 1, 2, 2).addProducts(1, 1, zeros(DType.F64, 1, 3, 4), zeros(DType.F64, 1, 4, 5)),
+                "F64[1, 2, 2]");
     }
 
     @Test
@@ -110,13 +102,12 @@ class OperatorErrorsTest {
     @Test
     void failureInsideLibtorchNamesOperatorAndItsArguments() {
         Tensor outside = Tensors.ofLongs(new long[] {7}, Shape.of(1));
-        assertThatThrownBy(() -> zeros(DType.F32, 2, 3).select(0, outside))
-                .isInstanceOf(RuntimeException.class)
-                .hasMessageContaining("select")
-                .hasMessageContaining("F32[2, 3]");
-        assertThatThrownBy(() -> Decompositions.solve(zeros(DType.F64, 2, 2), zeros(DType.F64, 2, 1)))
-                .isInstanceOf(RuntimeException.class)
-                .hasMessageContaining("solve")
-                .hasMessageContaining("F64[2, 2]");
+        assertRejected(
+                RuntimeException.class, () -> zeros(DType.F32, 2, 3).select(0, outside), "index_select", "F32[2, 3]");
+        assertRejected(
+                RuntimeException.class,
+                () -> Decompositions.solve(zeros(DType.F64, 2, 2), zeros(DType.F64, 2, 1)),
+                "linalg_solve",
+                "F64[2, 2]");
     }
 }

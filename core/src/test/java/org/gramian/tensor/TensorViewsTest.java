@@ -2,6 +2,7 @@ package org.gramian.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
@@ -173,22 +174,13 @@ class TensorViewsTest {
         Tensor x = Tensors.zeros(Shape.of(2, 3), DType.F32, Device.CPU);
         Tensor y = Tensors.zeros(Shape.of(3, 3), DType.F32, Device.CPU);
         Tensor doubles = Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU);
-        assertThatThrownBy(() -> x.reshape(7))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("reshape", "F32[2, 3]", "[7]"));
-        assertThatThrownBy(() -> x.slice(1, 2, 4))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("slice", "2", "4", "1"))
-                .hasMessageContaining("F32[2, 3]");
-        assertThatThrownBy(() -> x.slice(1, 2, 1)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> x.expand(4, 3))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("expand", "F32[2, 3]", "[4, 3]"));
+        assertRejected(() -> x.reshape(7), "reshape", "F32[2, 3]", "[7]");
+        assertRejected(() -> x.slice(1, 2, 4), "slice", "2", "4", "1", "F32[2, 3]");
+        assertRejected(() -> x.slice(1, 2, 1));
+        assertRejected(() -> x.expand(4, 3), "expand", "F32[2, 3]", "[4, 3]");
         assertThatThrownBy(() -> x.expand(1, 2, 3)).hasMessageContaining("[1, 2, 3]");
-        assertThatThrownBy(() -> x.transpose(0, 2)).isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> Tensors.concat(List.of(x, y), 1))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("concat", "F32[2, 3]", "F32[3, 3]"));
+        assertRejected(IndexOutOfBoundsException.class, () -> x.transpose(0, 2));
+        assertRejected(() -> Tensors.concat(List.of(x, y), 1), "concat", "F32[2, 3]", "F32[3, 3]");
         assertThatThrownBy(() -> Tensors.concat(List.of(x, doubles), 1)).has(facts("concat", "F32", "F64"));
         assertThatThrownBy(() -> Tensors.concat(List.of(), 0)).has(facts("concat", "tensor"));
         assertThatThrownBy(() -> x.put(0, Tensors.ofLongs(new long[] {0}, Shape.of(1)), doubles))

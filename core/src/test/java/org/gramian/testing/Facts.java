@@ -3,7 +3,10 @@ package org.gramian.testing;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.assertj.core.api.Assertions;
 import org.assertj.core.api.Condition;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 /**
  * Values that a text or the message of an exception contains, whatever its wording.
@@ -31,6 +34,20 @@ public final class Facts extends Condition<Object> {
 
     public static Facts facts(Object... values) {
         return new Facts(values);
+    }
+
+    /** Asserts that a call throws an {@link IllegalArgumentException} whose message has the facts. */
+    public static void assertRejected(ThrowingCallable call, Object... facts) {
+        assertRejected(IllegalArgumentException.class, call, facts);
+    }
+
+    /** Asserts that a call throws an exception of a type, or of one below it, whose message has the facts. */
+    public static void assertRejected(Class<? extends Throwable> type, ThrowingCallable call, Object... facts) {
+        AbstractThrowableAssert<?, ?> thrown =
+                Assertions.assertThatThrownBy(call).isInstanceOf(type);
+        if (facts.length > 0) {
+            thrown.has(new Facts(facts));
+        }
     }
 
     @Override

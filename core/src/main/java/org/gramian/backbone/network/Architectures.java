@@ -236,10 +236,7 @@ public final class Architectures {
         return stages;
     }
 
-    /**
-     * Returns 1×1 expansion by 6 (none in block 0), depthwise convolution and projection; residual if shapes are
-     * equal.
-     */
+    /** Returns 1×1 expansion by 6 (none in block 0), depthwise convolution and projection; residual if shapes are equal. */
     private static NetworkLayer invertedBottleneck(String name, int entering, int leaving, int size, int stride) {
         List<NetworkLayer> body = new ArrayList<>();
         boolean first = name.equals("block0");
@@ -390,10 +387,8 @@ public final class Architectures {
      * Inverted bottleneck under torchvision's names {@code name.block.0}, …; residual if input and output have equal
      * shapes.
      *
-     * @param name name of the layer
      * @param activation activation of all convolutions except the last, which has none
      * @param size size of the depthwise convolution, or of the first one if fused
-     * @param stride its stride
      */
     private record MobileBlock(String name, Activation activation, int size, int stride) {
         /** 1×1 expansion if it changes the channels, depthwise convolution, squeeze-and-excitation, 1×1 projection. */

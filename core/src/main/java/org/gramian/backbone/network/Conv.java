@@ -23,10 +23,7 @@ import org.gramian.tensor.Shape;
  * statistics stay fixed while scale and offset are trained, as is usual for small datasets, unless the bindings {@linkplain
  * Bindings#batchStatistics ask} for those of the batch.
  *
- * @param name name of the layer and prefix of its parameters
  * @param channels number of filters k
- * @param kernel size, stride and padding
- * @param finish bias or batch norm, and activation
  */
 public record Conv(String name, int channels, ConvolutionKernel kernel, Finish finish) implements NetworkLayer {
     /**
@@ -34,7 +31,6 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
      *
      * @param norm name of the batch norm, or empty for a bias
      * @param epsilon ε of the batch norm, added to the variance
-     * @param activation activation
      */
     public record Finish(String norm, double epsilon, Activation activation) {}
 
@@ -142,7 +138,6 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
     /**
      * Folds the batch norm into the filters.
      *
-     * @param parameters variables under their full names
      * @return {@code name.weight} and {@code name.bias}, which {@link #apply} uses in place of the norm where both are
      *     bound; empty without a batch norm
      */

@@ -72,8 +72,6 @@ public final class ConvNext {
      *
      * <p>Parameters under the name: {@code block.0} (convolution), {@code block.2} (norm), {@code block.3} and {@code
      * block.5} (linear layers) with {@code weight} and {@code bias} each, and {@code layer_scale [c, 1, 1]}.
-     *
-     * @param name name of the layer and prefix of its parameters
      */
     public record Block(String name) implements NetworkLayer {
         @Override
@@ -124,11 +122,7 @@ public final class ConvNext {
         }
     }
 
-    /**
-     * Layer norm over the channels of each position.
-     *
-     * @param name name of the layer and prefix of its parameters {@code weight} and {@code bias}
-     */
+    /** Layer norm over the channels of each position. */
     public record ChannelNorm(String name) implements NetworkLayer {
         @Override
         public long channels(long entering) {

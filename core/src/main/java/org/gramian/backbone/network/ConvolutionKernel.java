@@ -13,7 +13,6 @@ import org.gramian.tensor.Convolution;
  *
  * @param size rows and columns, odd
  * @param stride 1 or 2
- * @param border padding
  * @param depthwise whether each channel has its own filter
  */
 public record ConvolutionKernel(int size, int stride, Border border, boolean depthwise) {

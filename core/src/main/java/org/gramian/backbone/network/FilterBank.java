@@ -25,8 +25,6 @@ import org.gramian.tensor.Window;
  *
  * <p>The filters are parameters of the role {@link Role#FITTED}: they are moved to any device and type and never
  * trained.
- *
- * @param name name of the layer
  */
 public record FilterBank(String name) implements NetworkLayer {
     /** Number of filtered pyramid levels. */
@@ -131,12 +129,7 @@ public record FilterBank(String name) implements NetworkLayer {
         private static final double DERIVATIVE_SIGMA = 1.5;
         private static final double[] BINOMIAL = {1 / 16.0, 4 / 16.0, 6 / 16.0, 4 / 16.0, 1 / 16.0};
 
-        private Formulas() {}
-
-        /**
-         * Returns all filters: Gabor filters and a Laplacian of luminance, then three derivatives of each opponent
-         * colour.
-         */
+        /** Returns all filters: Gabor filters and a Laplacian of luminance, then three derivatives of each opponent colour. */
         public static List<double[]> bank() {
             List<double[]> filters = new ArrayList<>();
             for (int k = 0; k < ORIENTATIONS; k++) {

@@ -50,18 +50,10 @@ public sealed interface NetworkLayer
     /** Returns the name, unique in the network. */
     String name();
 
-    /**
-     * Returns the number of output channels c'.
-     *
-     * @param entering number of input channels c
-     */
+    /** Returns the number of output channels c'. */
     long channels(long entering);
 
-    /**
-     * Returns the parameters under their full names.
-     *
-     * @param entering number of input channels c
-     */
+    /** Returns the parameters under their full names. */
     default List<ParameterSpec> parameters(long entering) {
         return List.of();
     }
@@ -77,7 +69,6 @@ public sealed interface NetworkLayer
      * Applies the layer.
      *
      * @param state output of the layer before: {@code [n, c, h, w]}, or the tokens that this layer expects
-     * @param parameters variables under their full names
      * @return {@code [n, c', h', w']}, or tokens
      */
     Var apply(Var state, Bindings parameters);
@@ -85,8 +76,6 @@ public sealed interface NetworkLayer
     /**
      * Returns the feature maps of an output of this layer, without copying.
      *
-     * @param state output of {@link #apply}
-     * @param maps result of {@link #output}
      * @return {@code [n, c', h', w']}
      */
     default Var features(Var state, Shape maps) {
@@ -96,8 +85,6 @@ public sealed interface NetworkLayer
     /**
      * Estimates the number of elements that training keeps of one image: by default the output, as many intermediate
      * values and a gradient.
-     *
-     * @param maps shape of the feature maps of the input, {@code [c, h, w]}
      */
     default long activations(Shape maps) {
         return 3 * output(maps).elements();
@@ -116,8 +103,6 @@ public sealed interface NetworkLayer
     /**
      * Maximum pooling over windows, or global average pooling.
      *
-     * @param name name of the layer
-     * @param kind maximum or mean
      * @param window sliding window; unused for the global mean
      */
     record Pool(String name, Kind kind, Window window) implements NetworkLayer {
@@ -175,10 +160,8 @@ public sealed interface NetworkLayer
      * <p>Parameters: {@code name.weight [k, c·side·side]} and {@code name.bias [k]}. The input must be {@code side ×
      * side}. Sums are computed in the type of the parameters: reading the weights dominates the time.
      *
-     * @param name name of the layer and prefix of its parameters
      * @param channels number of outputs k
      * @param side rows and columns of the input
-     * @param activation activation f
      */
     record Dense(String name, int channels, int side, Activation activation) implements NetworkLayer {
         @Override
@@ -215,12 +198,7 @@ public sealed interface NetworkLayer
         }
     }
 
-    /**
-     * Local response normalization across channels.
-     *
-     * @param name name of the layer
-     * @param norm constants
-     */
+    /** Local response normalization across channels. */
     record ResponseNormalization(String name, ResponseNorm norm) implements NetworkLayer {
         @Override
         public long channels(long entering) {
@@ -238,12 +216,7 @@ public sealed interface NetworkLayer
         }
     }
 
-    /**
-     * Layers in sequence, as one layer.
-     *
-     * @param name name of the layer
-     * @param stages parts in order
-     */
+    /** Layers in sequence, as one layer. */
     record Chain(String name, List<NetworkLayer> stages) implements NetworkLayer {
         public Chain {
             stages = List.copyOf(stages);
@@ -314,12 +287,7 @@ public sealed interface NetworkLayer
         }
     }
 
-    /**
-     * Layers in parallel on the same input, concatenated along channels.
-     *
-     * @param name name of the layer
-     * @param branches parts in the order of their channels
-     */
+    /** Layers in parallel on the same input, concatenated along channels. */
     record Branches(String name, List<NetworkLayer> branches) implements NetworkLayer {
         public Branches {
             branches = List.copyOf(branches);
@@ -367,10 +335,7 @@ public sealed interface NetworkLayer
      * Residual block, {@code activation(body(x) + shortcut(x))} (He et al., "Deep Residual Learning for Image
      * Recognition", CVPR 2016).
      *
-     * @param name name of the layer
-     * @param body residual branch
      * @param shortcut shortcut; an empty chain is the identity
-     * @param activation activation of the sum
      */
     record Residual(String name, Chain body, Chain shortcut, Activation activation) implements NetworkLayer {
         @Override
@@ -406,9 +371,7 @@ public sealed interface NetworkLayer
      * Adds the features of coarser feature maps, {@code activation(resize(body(x)) + x)}, where {@code resize} enlarges
      * bilinearly to the size of x (Lin et al., "Feature Pyramid Networks for Object Detection", CVPR 2017).
      *
-     * @param name name of the layer
      * @param body layers of smaller maps, with as many output as input channels
-     * @param activation activation of the sum
      */
     record TopDown(String name, Chain body, Activation activation) implements NetworkLayer {
         @Override
@@ -452,7 +415,6 @@ public sealed interface NetworkLayer
      * <p>Parameters, under torchvision's names: {@code name.fc1.weight [s, c, 1, 1]}, {@code name.fc1.bias [s]}, {@code
      * name.fc2.weight [c, s, 1, 1]} and {@code name.fc2.bias [c]}.
      *
-     * @param name name of the layer and prefix of its parameters
      * @param gate g: global average pooling and two 1×1 convolutions, {@code [n, c, h, w]} to {@code [n, c, 1, 1]}
      */
     record SqueezeExcitation(String name, Chain gate) implements NetworkLayer {

@@ -8,12 +8,7 @@ import org.gramian.backbone.onnx.Layout.Kind;
 import org.gramian.backbone.onnx.Segment;
 import org.gramian.tensor.Shape;
 
-/**
- * Part of a network that was read from an ONNX file.
- *
- * @param name name of the layer
- * @param segment operators up to the output of the layer
- */
+/** Part of a network that was read from an ONNX file. */
 public record OnnxStage(String name, Segment segment) implements NetworkLayer {
     @Override
     public long channels(long entering) {

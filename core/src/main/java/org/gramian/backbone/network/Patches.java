@@ -15,7 +15,6 @@ import org.gramian.tensor.Shape;
  *
  * <p>Parameters: {@code name.weight [k, c, p, p]} and {@code name.bias [k]}.
  *
- * @param name name of the layer and prefix of its parameters
  * @param channels number of filters k
  * @param size rows and columns p of a patch
  */

@@ -32,11 +32,7 @@ import org.gramian.tensor.Shape;
  * last whole patch are ignored.
  *
  * @param width channels d of a token
- * @param heads number of attention heads
- * @param blocks number of blocks
  * @param patch rows and columns of a patch
- * @param positions position embeddings
- * @param extras registers, layer scale and classifier
  */
 public record VisionTransformer(int width, int heads, int blocks, int patch, Positions positions, Extras extras) {
     /** ε of all layer norms. */
@@ -112,8 +108,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
      * <p>Parameters: {@code cls_token [1, 1, d]}, {@code pos_embed [1, 1 + side², d]} and, with registers, {@code
      * register_tokens [1, r, d]}, which have no position.
      *
-     * @param name name of the layer
-     * @param positions position embeddings
      * @param registers number of registers r
      */
     public record Embedding(String name, Positions positions, int registers) implements TokenLayer {
@@ -152,7 +146,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
         /**
          * Computes the constants for a grid of patches.
          *
-         * @param parameters variables by name
          * @param height rows h of the grid
          * @param width columns w of the grid
          */
@@ -174,10 +167,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
      * <p>Parameters under the name: {@code norm1}, {@code attn.qkv}, {@code attn.proj}, {@code norm2}, {@code mlp.fc1} and {@code mlp.fc2}
      * with {@code weight} and {@code bias} each, and {@code ls1.gamma} and {@code ls2.gamma}. Layer scale is
      * multiplied into the weights: {@code γ·(W·x + b) = (γ·W)·x + γ·b}.
-     *
-     * @param name name of the layer and prefix of its parameters
-     * @param heads number of attention heads
-     * @param layerScale whether there is a layer scale
      */
     public record Block(String name, int heads, boolean layerScale) implements TokenLayer {
         @Override
@@ -221,7 +210,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
          * Returns a linear layer of the block.
          *
          * @param part {@code attn.qkv}, {@code attn.proj}, {@code mlp.fc1} or {@code mlp.fc2}
-         * @param own parameters of the block
          */
         public Projection projection(String part, Bindings own) {
             Projection exact = Projection.of(own.under(part));
@@ -260,11 +248,7 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
         return Tokens.layerNorm(tokens, own.get("weight"), own.get("bias"), EPSILON);
     }
 
-    /**
-     * Layer norm of tokens.
-     *
-     * @param name name of the layer and prefix of its parameters {@code weight} and {@code bias}
-     */
+    /** Layer norm of tokens. */
     public record Norm(String name) implements TokenLayer {
         @Override
         public List<ParameterSpec> parameters(long entering) {
@@ -277,11 +261,7 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
         }
     }
 
-    /**
-     * Class token, the first token, as feature maps {@code [n, d, 1, 1]}.
-     *
-     * @param name name of the layer
-     */
+    /** Class token, the first token, as feature maps {@code [n, d, 1, 1]}. */
     public record ClassToken(String name) implements NetworkLayer {
         @Override
         public long channels(long entering) {

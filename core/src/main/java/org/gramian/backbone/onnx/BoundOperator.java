@@ -14,12 +14,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Operator with known shapes.
- *
- * @param outputs what is known of the results
- * @param kernel computes them on the tape
- */
+/** Operator with known shapes. */
 record BoundOperator(List<Operand> outputs, Function<Arguments, List<Var>> kernel) {
     /** Returns an operator with one result. */
     static BoundOperator of(Operand output, Function<Arguments, Var> kernel) {

@@ -9,8 +9,6 @@ import org.gramian.tensor.Shape;
  * <p>Integers are kept as doubles, exact below 2⁵³; larger ones occur only as "to the end" in Slice and are rounded.
  *
  * @param whole whether the elements are integers or booleans
- * @param shape sizes
- * @param values elements in row-major order
  */
 @SuppressWarnings("ArrayRecordComponent") // never changed
 public record HostTensor(boolean whole, Shape shape, double[] values) {

@@ -6,7 +6,6 @@ import org.gramian.tensor.Shape;
 /**
  * Arrangement of the feature maps {@code [d, h, w]} of an image in a tensor of the graph.
  *
- * @param kind order of the dimensions
  * @param prefix number of tokens before those of the patches, such as the class token; 0 if there are no tokens
  */
 public record Layout(Kind kind, int prefix) {

@@ -21,11 +21,6 @@ import org.gramian.tensor.Shape;
  * Graph of an ONNX file without its weights: only the operators that the output needs, in topological order.
  *
  * @param opset version of the standard operators, {@value #OLDEST_OPSET} to {@value #NEWEST_OPSET}
- * @param input image input
- * @param output tensor that the graph computes
- * @param nodes in topological order
- * @param constants integers and scalars by name
- * @param weights shapes of the weights by name
  */
 public record OnnxGraph(
         int opset,
@@ -52,7 +47,6 @@ public record OnnxGraph(
     /**
      * Image input.
      *
-     * @param name name of the tensor
      * @param sizes sizes {@code [n, 3, h, w]}, −1 where dynamic
      */
     public record Input(String name, List<Long> sizes) {

@@ -12,7 +12,6 @@ import org.gramian.basis.QuotedText;
  * @param name for messages; may be empty
  * @param operator type, such as {@code Conv}
  * @param inputs names of tensors; an empty name is an absent optional input
- * @param outputs names of tensors
  * @param attributes by name, each a {@link HostTensor} or a text
  */
 public record OnnxNode(

@@ -34,10 +34,6 @@ final class Plan {
     /**
      * Part of a graph to plan.
      *
-     * @param graph constants, weights and operator set
-     * @param nodes operators in topological order
-     * @param input name of the tensor that is given
-     * @param output name of the tensor that is computed
      * @param given constants that other parts of the graph compute
      */
     record Task(OnnxGraph graph, List<OnnxNode> nodes, String input, String output, Map<String, HostTensor> given) {}
@@ -192,12 +188,7 @@ final class Plan {
         return output;
     }
 
-    /**
-     * Computes the output.
-     *
-     * @param state input of the planned shape
-     * @param parameters weights by name
-     */
+    /** Computes the output. */
     Var run(Var state, Bindings parameters) {
         Map<String, Var> values = new HashMap<>();
         values.put(task.input(), state);

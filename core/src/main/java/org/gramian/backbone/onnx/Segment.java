@@ -33,11 +33,6 @@ public final class Segment {
      * First and last tensor.
      *
      * @param name short name of the last tensor, see {@link LayerNames}
-     * @param input first tensor
-     * @param entering its layout
-     * @param output last tensor
-     * @param leaving its layout
-     * @param channels channels of the feature maps of the last tensor
      * @param grid tensor {@code [n, c, h, w]} of this segment that has the rows and columns of the tokens, or null if
      *     those of the input remain
      */
@@ -50,13 +45,7 @@ public final class Segment {
             long channels,
             @Nullable String grid) {}
 
-    /**
-     * Constant that an earlier segment computes from the number of images, linear in it.
-     *
-     * @param one value for one image
-     * @param many value for several images
-     * @param images number of several images
-     */
+    /** Constant that an earlier segment computes from the number of images, linear in it. */
     record Crossing(HostTensor one, HostTensor many, long images) {
         HostTensor at(long n) {
             double[] values = one.values().clone();
@@ -114,11 +103,7 @@ public final class Segment {
         return nodes.getLast().operator();
     }
 
-    /**
-     * Returns the shape {@code [d, h, w]} of the feature maps of the output; a side is 0 if the size does not fit.
-     *
-     * @param maps shape of the feature maps of the input
-     */
+    /** Returns the shape {@code [d, h, w]} of the feature maps of the output; a side is 0 if the size does not fit. */
     public Shape output(Shape maps) {
         try {
             Plan plan = plan(ends.entering.tensor(1, maps));
@@ -136,8 +121,6 @@ public final class Segment {
     /**
      * Computes the output.
      *
-     * @param state output of the segment before
-     * @param weights variables by name
      * @return feature maps {@code [n, d, h, w]}, or tokens {@code [n, t, d]}
      */
     public Var apply(Var state, Bindings weights) {

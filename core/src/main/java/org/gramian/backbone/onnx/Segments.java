@@ -221,8 +221,6 @@ public final class Segments {
     /**
      * Feature maps at a cut.
      *
-     * @param layout arrangement in the tensor
-     * @param channels number of channels
      * @param grid tensor with the rows and columns of tokens
      */
     private record Cut(

@@ -194,10 +194,7 @@ public final class ShapeRules {
     /**
      * Part of a dimension.
      *
-     * @param axis dimension
-     * @param start first index
      * @param step distance between indexes, not 0
-     * @param count number of indexes
      */
     public record Range(int axis, long start, long step, long count) {
         /** Returns the indexes. */
@@ -261,13 +258,7 @@ public final class ShapeRules {
         return parts;
     }
 
-    /**
-     * Reduction over dimensions.
-     *
-     * @param axes dimensions
-     * @param kept shape with sizes 1 there
-     * @param result shape of the result
-     */
+    /** Reduction over dimensions. */
     @SuppressWarnings("ArrayRecordComponent") // never changed
     record Reduction(int[] axes, Shape kept, Shape result) {}
 

@@ -42,7 +42,6 @@ public final class BundledWeights {
     /**
      * Reads the weights and compares them with their SHA-256.
      *
-     * @param arena owner of the tensors' memory
      * @throws TensorFileException if a resource is missing or damaged
      */
     static WeightFile read(Arena arena) throws IOException {

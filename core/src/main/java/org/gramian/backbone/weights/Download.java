@@ -37,7 +37,6 @@ public final class Download {
      * Creates a download.
      *
      * @param mirror URL of a folder with the files; empty for the publishers' addresses
-     * @param timeout connect and read timeout
      * @param progress given the total size, returns a callback for the bytes received
      * @param plainHttp whether a file that only some digits of its SHA-256 identify may come over plain HTTP
      */

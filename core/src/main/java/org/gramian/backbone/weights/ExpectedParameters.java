@@ -13,7 +13,6 @@ import org.gramian.tensor.Shape;
 /**
  * Parameters that a weight file of a network must hold, under Gramian's names.
  *
- * @param architecture name of the network, such as {@code vgg16}
  * @param parameters shapes by name, in the network's order
  * @param classifier parameters that only class scores need; a file may lack them
  * @param defaultPreprocessing preprocessing, unless a file states another

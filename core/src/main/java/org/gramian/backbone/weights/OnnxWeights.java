@@ -47,7 +47,6 @@ public final class OnnxWeights {
     /**
      * Returns the weights under the names of a built-in network whose layers have a weight and a bias each.
      *
-     * @param arena owner of the memory
      * @throws IllegalArgumentException if the layers of the file are not those of the network; the message names the first
      *     that differs
      */

@@ -31,7 +31,6 @@ import org.jspecify.annotations.Nullable;
  * Weights of a publisher's file converted to Gramian's names and layout.
  *
  * @param tensors tensors in the network's order, without the classifier if the file has none
- * @param preprocessing preprocessing of images
  * @param licence licence in the file, else that of the publisher if the publisher is certain
  * @param remarks notes on skipped, missing or assumed data, one sentence each
  */
@@ -153,7 +152,6 @@ record WeightConversion(
     /**
      * Tensors of a file compared with the parameters of a network.
      *
-     * @param tensors fitting tensors under the network's names
      * @param missing names of absent tensors, without the classifier
      * @param headless names of absent tensors of the classifier
      * @param replaced tensors of a classifier of other classes
@@ -268,8 +266,6 @@ record WeightConversion(
         private static final Pattern MINUS =
                 Pattern.compile("(RGB|BGR),? 0\\.\\.255 minus \\(([\\d.]+,[\\d.]+,[\\d.]+)\\)");
         private static final Pattern QUOTIENT = Pattern.compile("(RGB|BGR),? \\(x ?- ?" + NUMBER + "\\) ?/ ?" + NUMBER);
-
-        private InputSpec() {}
 
         /** Parses a description; empty if it has none of these forms. */
         static Optional<Preprocessing> parse(String text) {

@@ -14,11 +14,6 @@ import org.gramian.basis.Sha256;
 
 /**
  * Downloads public weights into the store, verified and converted. Concurrent processes may both download; the last rename decides.
- *
- * @param store target
- * @param download source
- * @param onnx installs files in ONNX
- * @param remarks receives progress notes, one sentence each
  */
 public record WeightInstaller(WeightStore store, Download download, OnnxInstaller onnx, Consumer<String> remarks) {
     /** Name of the record of files that were accepted on first use, in the format of {@code sha256sum}. */
@@ -27,14 +22,7 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
     /** Installs the weights of a built-in network from a file in ONNX. */
     @FunctionalInterface
     public interface OnnxInstaller {
-        /**
-         * Installs weights.
-         *
-         * @param name name of the weights
-         * @param file verified file
-         * @param source name of the published file
-         * @return the file in the store
-         */
+        /** Installs weights. */
         Path install(WeightName name, Path file, String source) throws IOException;
     }
 

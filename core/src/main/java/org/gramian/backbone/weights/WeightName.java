@@ -12,7 +12,6 @@ import org.gramian.basis.NearestWord;
  * {@code vgg16-mine}.
  *
  * @param text whole name, also of the file in the store
- * @param architecture name of the network
  */
 public record WeightName(String text, String architecture) {
     private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9._-]{0,63}");

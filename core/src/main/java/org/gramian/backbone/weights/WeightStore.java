@@ -39,8 +39,6 @@ import org.gramian.tensor.library.CacheFolder;
 /**
  * Folder of imported weights, {@code NAME.safetensors} under Gramian's tensor names, with preprocessing and provenance
  * in the metadata.
- *
- * @param folder need not exist yet
  */
 public record WeightStore(Path folder) {
     /** Environment variable that names the folder. */
@@ -182,8 +180,6 @@ public record WeightStore(Path folder) {
     /**
      * Opens weights and verifies their fingerprint, which reads the whole file.
      *
-     * @param arena owner of the tensors' memory
-     * @param remarks receives notes on missing or assumed data, one sentence each
      * @throws MissingWeightsException if the store has no such weights; the message names the command that gets them
      * @throws IOException if the file is damaged, was changed since the import, or belongs to another network
      */
@@ -206,7 +202,6 @@ public record WeightStore(Path folder) {
     /**
      * Opens weights given as a file of any supported format or as a name in this store.
      *
-     * @param backbone network of the weights
      * @param nameOrFile name or path; of a joint backbone, those of each network as {@code a+b}
      * @throws MissingWeightsException if a name is not in the store
      */
@@ -364,12 +359,7 @@ public record WeightStore(Path folder) {
                         .map(known -> WeightName.parse(known.name()).architecture());
     }
 
-    /**
-     * Imports a weight file into the store atomically, replacing weights of the same name.
-     *
-     * @param remarks receives notes on skipped, missing or assumed data, one sentence each
-     * @return the file in the store
-     */
+    /** Imports a weight file into the store atomically, replacing weights of the same name. */
     public Path importFile(WeightName name, Path source, Consumer<String> remarks) throws IOException {
         return importFile(name, ExpectedParameters.of(name.architecture()), Weights.Source.of(source), remarks);
     }
@@ -392,12 +382,7 @@ public record WeightStore(Path folder) {
      * Installs a network with its weights atomically, replacing weights of the same name.
      *
      * @param name name of the weights; of a network that is not built in, the network's name
-     * @param backbone the network
      * @param tensors weights under the network's names; others are ignored
-     * @param preprocessing preprocessing of images
-     * @param source file that they come from
-     * @param remarks receives notes on missing data, one sentence each
-     * @return the file in the store
      */
     public Path install(
             String name,

@@ -36,10 +36,7 @@ import org.gramian.tensor.file.TensorFileException;
 /**
  * Weights of a network under Gramian's names and in its layout, with their preprocessing.
  *
- * @param architecture name of the network, such as {@code vgg16}
  * @param tensors tensors by name, in the network's order, valid as long as their arena
- * @param preprocessing preprocessing of images
- * @param provenance origin of the weights
  */
 public record Weights(
         String architecture,
@@ -59,10 +56,6 @@ public record Weights(
     /**
      * Reads a weight file of any supported format for a network and computes its fingerprint.
      *
-     * @param architecture name of a built-in network, such as {@code googlenet}
-     * @param file safetensors or {@code .pth}
-     * @param arena owner of the tensors' memory
-     * @param remarks receives notes on skipped, missing or assumed data, one sentence each
      * @throws IOException if the file does not fit the network; the message lists all mismatches
      */
     public static Weights read(String architecture, Path file, Arena arena, Consumer<String> remarks)
@@ -172,7 +165,6 @@ public record Weights(
     /**
      * Joins the weights of the networks of a joint backbone, under the names of its parameters.
      *
-     * @param each weights of its networks, in their order
      * @throws IllegalArgumentException if weights are for other preprocessing than their network's
      */
     static Weights joined(Backbone backbone, List<Weights> each) {
@@ -200,12 +192,7 @@ public record Weights(
         return each.stream().map(Weights::provenance).map(text).collect(Collectors.joining("+"));
     }
 
-    /**
-     * Weight file with its recorded name, which differs from the file name during a download.
-     *
-     * @param path the file
-     * @param name name for the provenance
-     */
+    /** Weight file with its recorded name, which differs from the file name during a download. */
     public record Source(Path path, String name) {
         /** Returns a file under its own name. */
         public static Source of(Path path) {

@@ -114,7 +114,7 @@ public final class Audit {
                 Contents.of(readable),
                 lost,
                 duplicates,
-                findings);
+                List.copyOf(findings));
     }
 
     private static String content(Dataset dataset, List<ImageFacts> readable) {

@@ -10,11 +10,7 @@ import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 
-/**
- * A dataset and its published splits.
- *
- * @param partitionings none, one, or several as DTD's ten splits
- */
+/** A dataset and its published splits: none, one, or several as DTD's ten. */
 record AuditInput(Dataset dataset, List<Partitioning> partitionings) {
     static AuditInput of(Dataset dataset) {
         return new AuditInput(dataset, Partitioning.of(dataset.assignment()));

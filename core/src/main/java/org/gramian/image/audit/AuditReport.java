@@ -21,13 +21,8 @@ import org.gramian.image.audit.Finding.Severity;
 /**
  * The result of an audit; the same for the same files, for any number of threads.
  *
- * @param root the folder
- * @param options the thresholds
  * @param splits the parts of the only published split, in the order of {@link ClassCount#splits}; empty without one
  * @param content 64 hexadecimal digits, a hash of the names and pixels of all readable images
- * @param classes image counts, in the order of the dataset
- * @param contents formats and sizes of the readable images
- * @param findings problems, the worst first
  */
 public record AuditReport(
         String root,
@@ -42,14 +37,6 @@ public record AuditReport(
         List<Finding> findings) {
     /** Name of the JSON file in the folder of a run. */
     public static final String FILE_NAME = "audit.json";
-
-    public AuditReport {
-        splits = List.copyOf(splits);
-        classes = List.copyOf(classes);
-        unreadable = List.copyOf(unreadable);
-        duplicates = List.copyOf(duplicates);
-        findings = List.copyOf(findings);
-    }
 
     /** Returns the report of the same folder under another path. */
     public AuditReport withRoot(String other) {
@@ -94,8 +81,6 @@ public record AuditReport(
     /**
      * An image as the report names it.
      *
-     * @param name its name in the dataset
-     * @param label the name of its class
      * @param split the part of the dataset's only split that it is in, as {@code train}; empty where there is no split,
      *     where there are several, or where it takes no part
      */
@@ -110,41 +95,13 @@ public record AuditReport(
         }
     }
 
-    /**
-     * An image that could not be read, and why.
-     *
-     * @param image which one
-     * @param problem the kind of problem
-     * @param reason a sentence for people
-     */
+    /** An image that could not be read, and why. */
     public record UnreadableImage(AuditedImage image, ReadResult.Problem problem, String reason) {}
 
-    /**
-     * Number of images of a class.
-     *
-     * @param name the class
-     * @param images all images
-     * @param readable readable images
-     * @param splits readable images in each part of {@link #splits}, in that order
-     */
-    public record ClassCount(String name, int images, int readable, List<Integer> splits) {
-        public ClassCount {
-            splits = List.copyOf(splits);
-        }
-    }
+    /** Number of images of a class; {@code splits} counts readable ones in each part of {@link #splits}. */
+    public record ClassCount(String name, int images, int readable, List<Integer> splits) {}
 
-    /**
-     * Formats, colours and sizes of the readable images.
-     *
-     * @param readable number of readable images
-     * @param width the spread of their widths, upright
-     * @param height the spread of their heights, upright
-     * @param formats how many of each format
-     * @param colours how many of each colour model
-     * @param bits how many of each number of bits a channel
-     * @param turned how many were rotated or mirrored by their EXIF orientation
-     * @param sizes how many of each size
-     */
+    /** Formats, colours and sizes of the readable images; {@code turned} of them had an EXIF orientation. */
     public record Contents(
             int readable,
             Spread width,
@@ -195,9 +152,6 @@ public record AuditReport(
     /**
      * Images that are duplicates or near-duplicates of each other.
      *
-     * @param kind how similar they are
-     * @param images two or more, in the order of the dataset
-     * @param acrossClasses whether they have more than one label
      * @param acrossSplits the names of the given splits that put them on different sides
      * @param difference the largest relative difference of the pairs that joined the group, not of all its pairs; 0 for equal
      *     pixels
@@ -215,11 +169,6 @@ public record AuditReport(
              * duplicates are not found.
              */
             NEAR
-        }
-
-        public DuplicateGroup {
-            images = List.copyOf(images);
-            acrossSplits = List.copyOf(acrossSplits);
         }
 
         /** Whether the pixels are equal. */

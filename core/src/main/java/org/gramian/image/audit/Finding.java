@@ -55,18 +55,8 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
         WRONG_EXTENSION
     }
 
-    /**
-     * An image, a group of duplicates, or a class.
-     *
-     * @param text for display
-     * @param remark detail, as {@code 50×50}; may be empty
-     * @param images the names of the images; none for a class
-     */
+    /** An image, a group of duplicates, or a class (without images); {@code remark} is a detail, as {@code 50×50}, or empty. */
     public record Item(String text, String remark, List<String> images) {
-        public Item {
-            images = List.copyOf(images);
-        }
-
         @Override
         public String toString() {
             return remark.isEmpty() ? text : text + ": " + remark;
@@ -82,9 +72,5 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
     /** Returns the verb's form for a number. */
     static String verb(int number, String singular, String plural) {
         return number == 1 ? singular : plural;
-    }
-
-    public Finding {
-        items = List.copyOf(items);
     }
 }

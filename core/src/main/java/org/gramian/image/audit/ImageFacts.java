@@ -15,13 +15,8 @@ import org.gramian.image.crop.Crops;
 /**
  * What the audit keeps of one readable image, about a kilobyte; also for audits that run on a cluster.
  *
- * @param index its index in the dataset
- * @param width columns, upright
- * @param height rows, upright
- * @param origin format and colours of its file
  * @param range the largest range of values of any channel
  * @param digest 32 hexadecimal digits, half of the SHA-256 of size and pixels; equal for images with equal pixels
- * @param signature for near-duplicates
  */
 public record ImageFacts(
         int index, int width, int height, ImageInfo origin, int range, String digest, ImageSignature signature) {

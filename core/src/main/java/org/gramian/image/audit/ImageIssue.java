@@ -133,11 +133,7 @@ public enum ImageIssue {
         return origin.bits() == 8 ? colour : colour + ", " + origin.bits() + " bit";
     }
 
-    /**
-     * Returns the finding for a number of images.
-     *
-     * @param items the images to name, which may be fewer
-     */
+    /** Returns the finding for a number of images, of which {@code items} may name fewer. */
     public Finding finding(int number, List<Item> items, AuditOptions options) {
         return finding(number, items, what(options));
     }

@@ -5,8 +5,6 @@ package org.gramian.image.augment;
  *
  * <p>The CUDA kernels read them as a row of numbers ({@link #write}); {@code augment.cu} defines the same indices.
  *
- * @param map from pixels of the crop to those of the stored image
- * @param colours colour changes of the crop
  * @param erased rectangle of the crop that becomes the mean colour, which is 0 after preprocessing
  */
 public record CropParameters(Affine map, Colours colours, Rectangle erased) {
@@ -88,21 +86,12 @@ public record CropParameters(Affine map, Colours colours, Rectangle erased) {
         }
     }
 
-    /** Returns the parameters that only resize the whole image. */
-    public static CropParameters identity(int width, int height, int size) {
-        return new CropParameters(Affine.whole(width, height, size), Colours.IDENTITY, Rectangle.NONE);
-    }
-
     /** Flips the crop horizontally; the erased rectangle stays. */
     public CropParameters flipped(int size) {
         return new CropParameters(map.flipped(size), colours, erased);
     }
 
-    /**
-     * Writes the row of {@link #COUNT} numbers that a GPU reads.
-     *
-     * @param at index of the first number in the rows
-     */
+    /** Writes the row of {@link #COUNT} numbers that a GPU reads. */
     void write(float[] rows, int at) {
         float[] row = {
             map.xx,

@@ -32,12 +32,7 @@ public record CropRenderer(int size, Preprocessing preprocessing) {
         return (long) CHANNELS * size * size * Float.BYTES;
     }
 
-    /**
-     * Writes one crop.
-     *
-     * @param image a stored image
-     * @param target {@code 3·size·size} floats
-     */
+    /** Writes one crop, {@code 3·size·size} floats, of a stored image. */
     public void render(Image image, CropParameters parameters, MemorySegment target) {
         if (target.byteSize() != bytes()) {
             throw new IllegalArgumentException("expected room for 3·" + size + "·" + size + " floats (" + bytes()
@@ -53,12 +48,7 @@ public record CropRenderer(int size, Preprocessing preprocessing) {
         finish(crop, parameters, target);
     }
 
-    /**
-     * Which pixels along an axis make up one pixel of the crop.
-     *
-     * @param first the first of them
-     * @param weights of that one and those after it; their sum is 1
-     */
+    /** Pixels along an axis from {@code first} on, and their weights, whose sum is 1, that make up one pixel of the crop. */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     private record Taps(int first, float[] weights) {
         static Taps of(double coordinate, double support, int length) {

@@ -106,31 +106,21 @@ public final class ImageStore implements AutoCloseable {
             LongConsumer progress) {
         ImageStore store = new ImageStore(samples.size(), options);
         try {
-            store.fill(samples, reader, crops, unreadable, progress);
-            return store;
-        } catch (RuntimeException | Error failed) {
-            store.close();
-            throw failed;
-        }
-    }
-
-    private void fill(
-            List<Sample> samples,
-            Function<Path, ReadResult> reader,
-            Crops crops,
-            BiFunction<Sample, Unreadable, RuntimeException> unreadable,
-            LongConsumer progress) {
-        try {
             ParallelLoop.forEach(samples.size(), options.threads, progress, i -> {
                 Sample sample = samples.get(i);
                 switch (crops.validate(reader.apply(sample.file()), sample)) {
                     case Unreadable problem -> throw unreadable.apply(sample, problem);
-                    case Readable(Image image, var _) -> put(i, scaled(image));
+                    case Readable(Image image, var _) -> store.put(i, store.scaled(image));
                 }
             });
+            return store;
         } catch (InterruptedException interrupted) {
+            store.close();
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while decoding training images", interrupted);
+        } catch (RuntimeException | Error failed) {
+            store.close();
+            throw failed;
         }
     }
 
@@ -227,11 +217,6 @@ public final class ImageStore implements AutoCloseable {
     /** Bytes of all images. */
     public long bytes() {
         return slabs.stream().mapToLong(slab -> slab.used).sum();
-    }
-
-    /** Whether some images lie in the scratch file. */
-    public boolean isSpilled() {
-        return scratch != null;
     }
 
     /** All bytes, in pieces behind one another. */

@@ -44,11 +44,7 @@ public final class ResidentImages implements AutoCloseable {
         this.table = tensors.get(3);
     }
 
-    /**
-     * Copies all images of a store to a GPU; nothing where they do not fit, or where kernels cannot be compiled.
-     *
-     * @param renderer size of the crops and their preprocessing
-     */
+    /** Copies all images of a store to a GPU; nothing where they do not fit, or where kernels cannot be compiled. */
     public static Optional<ResidentImages> of(ImageStore store, CropRenderer renderer, Device device) {
         if (device.kind() != Device.Kind.CUDA || !fits(store)) {
             return Optional.empty();

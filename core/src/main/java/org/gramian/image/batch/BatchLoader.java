@@ -60,11 +60,6 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             }
         }
 
-        /** Uses one thread per core and three batches: one in use, one ready, one being filled. */
-        public static Prefetch of(int batch) {
-            return of(batch, Runtime.getRuntime().availableProcessors());
-        }
-
         /** Uses three batches: one in use, one ready, one being filled. */
         public static Prefetch of(int batch, int threads) {
             return new Prefetch(batch, threads, 3);
@@ -93,29 +88,13 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         }
     }
 
-    /** Writes one crop of a batch. */
-    @FunctionalInterface
-    public interface CropWriter {
-        /**
-         * Called once for each crop, by several threads at once.
-         *
-         * @param index of the crop in the order of the epoch
-         * @param slot {@code [3, size, size]} in single precision
-         */
-        void write(int index, MemorySegment slot);
-    }
-
     /** Writes the crops of an item to their slots. */
     @FunctionalInterface
     private interface Loading {
         void load(int item, BatchQueue queue) throws InterruptedException;
     }
 
-    /**
-     * Starts loading.
-     *
-     * @param list must not change; several threads read it, and it may create its elements lazily
-     */
+    /** Starts loading a list, which several threads read and which may create its elements lazily. */
     public BatchLoader(Rendering rendering, List<LoadRequest> list, Prefetch prefetch) {
         this(
                 rendering,
@@ -125,12 +104,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
                 prefetch);
     }
 
-    /**
-     * Starts loading all crops of images.
-     *
-     * @param images must not change; each is read by one of several threads
-     * @param rendering crops and preprocessing; its reader is not used
-     */
+    /** Starts loading all crops of images; the reader of the rendering is not used. */
     public BatchLoader(List<ImageSource> images, Rendering rendering, Prefetch prefetch) {
         List<Integer> every =
                 IntStream.range(0, rendering.crops().count()).boxed().toList();
@@ -138,16 +112,15 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     }
 
     /**
-     * Starts filling batches with crops that a writer renders, for instance from images that are decoded already.
+     * Starts filling batches with crops of {@code size×size} pixels, for instance of images that are decoded already.
      *
-     * @param crops number of crops
-     * @param size columns and rows of each
+     * @param writer writes crop i of the epoch to a slot of {@code [3, size, size]} floats; called by several threads at once
      */
-    public BatchLoader(int crops, int size, Prefetch prefetch, CropWriter writer) {
+    public BatchLoader(int crops, int size, Prefetch prefetch, ObjIntConsumer<MemorySegment> writer) {
         this(crops, crops, size, prefetch, (index, queue) -> {
             Optional<MemorySegment> slot = queue.slot(index);
             if (slot.isPresent()) {
-                writer.write(index, slot.get());
+                writer.accept(slot.get(), index);
                 queue.filled(index, new BatchSlot(index, 0, Optional.empty()));
             }
         });

@@ -38,12 +38,7 @@ public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preproce
         }
     }
 
-    /**
-     * Resizes the area that some crops of an image cover, once, and writes each crop to its slot.
-     *
-     * @param wanted indexes of the crops
-     * @return writes the crop at an index of that list to a slot
-     */
+    /** Resizes the area that some crops of an image cover, once; returns what writes the crop at an index of the list to a slot. */
     ObjIntConsumer<MemorySegment> writer(Image image, String name, List<Integer> wanted) {
         List<Crop> all = crops.of(image.width(), image.height(), name);
         CropRegion region = CropRegion.of(image, wanted.stream().map(all::get).toList());
@@ -51,22 +46,11 @@ public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preproce
     }
 
     /**
-     * Resized region of an image that contains all its crops. Resizing only this region saves time: a centre crop of 224
-     * pixels covers 57 % of a 4:3 image whose short side is resized to 256.
-     *
-     * @param part the resized region
-     * @param crops the crops, relative to the region
+     * Resized region of an image that contains all its crops, which are relative to it. Resizing only this region saves time: a
+     * centre crop of 224 pixels covers 57 % of a 4:3 image whose short side is resized to 256.
      */
     record CropRegion(Image part, List<Crop> crops) {
-        CropRegion {
-            crops = List.copyOf(crops);
-        }
-
-        /**
-         * Resizes the bounding box of the crops; every crop has the same pixels as with {@link Crop#scale}.
-         *
-         * @param crops at least one, all of the same resized image size
-         */
+        /** Resizes the bounding box of the crops, all of one resized size; they have the same pixels as with {@link Crop#scale}. */
         static CropRegion of(Image image, List<Crop> crops) {
             Crop first = crops.getFirst();
             if (first.fits(image)) {

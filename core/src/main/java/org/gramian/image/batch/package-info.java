@@ -9,7 +9,7 @@
  * <pre>{@code
  * Crops crops = CropPlan.parse("paper").training(seed);
  * Rendering rendering = new Rendering(reader::read, crops, preprocessing);
- * try (BatchLoader loader = new BatchLoader(rendering, LoadRequest.all(samples, crops), Prefetch.of(32))) {
+ * try (BatchLoader loader = new BatchLoader(rendering, LoadRequest.all(samples, crops), Prefetch.of(32, 4))) {
  *     while (loader.hasNext()) {
  *         try (Batch batch = loader.next(); Scope scope = Scope.open()) {
  *             Tensor images = batch.tensor();   // [32, 3, 224, 224], no copy

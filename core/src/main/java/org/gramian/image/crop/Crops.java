@@ -62,26 +62,17 @@ public final class Crops {
         return aspectKept;
     }
 
-    /**
-     * Returns the region that crops are taken from: the image or the bounding box of its object; empty if there is no box, or it
-     * lies outside the image.
-     */
-    public Optional<Image> region(Image image, Sample sample) {
-        return region(image, sample.box());
-    }
-
+    /** Returns the image or the bounding box of its object; empty if there is no box, or it lies outside the image. */
     private Optional<Image> region(Image image, Optional<Box> object) {
         return plan.boxed() ? object.flatMap(box -> within(image, box)) : Optional.of(image);
     }
 
-    /**
-     * Returns the {@link #region} of an image, or the reason why no crops can be taken from it.
-     */
+    /** Returns the region that crops are taken from, or the reason why none can be taken. */
     public ReadResult validate(ReadResult reading, Sample sample) {
         return validate(reading, sample.box());
     }
 
-    /** Returns the region of an image with a bounding box, or the reason why no crops can be taken from it. */
+    /** Returns the image or its bounding box, which crops are taken from, or the reason why none can be taken. */
     public ReadResult validate(ReadResult reading, Optional<Box> object) {
         if (!(reading instanceof ReadResult.Readable(Image image, ImageInfo origin))) {
             return reading;
@@ -126,7 +117,7 @@ public final class Crops {
     }
 
     /**
-     * Returns the crops of an image or {@link #region} of the given size.
+     * Returns the crops of an image or region of the given size.
      *
      * @param name the image's name in its dataset; random crops depend on it
      * @throws IllegalArgumentException with the {@link #incompatibility}, if there is one
@@ -186,9 +177,7 @@ public final class Crops {
         return Optional.empty();
     }
 
-    /**
-     * Returns a key of a crop: equal keys of equal images mean equal pixels, for any plan.
-     */
+    /** Returns a key of a crop: equal keys of equal images mean equal pixels, for any plan. */
     public String key(int index, Sample sample) {
         Spot spot = spots.get(index);
         String place = (aspectKept ? "short side " + shortSide() + ", " : "whole, ") + label(index) + " " + size

@@ -44,7 +44,6 @@ public final class NewtonSchulz {
      * Computes the approximate inverse square root.
      *
      * @param matrices S {@code [n, C, C]}, positive definite
-     * @param iterations number of iterations
      * @return {@code S^(−½) [n, C, C]}
      */
     public static Var inverseSquareRoot(Var matrices, int iterations) {

@@ -1,6 +1,5 @@
 package org.gramian.spd.layer;
 
-import org.gramian.basis.EnumWords;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Decompositions.Eigen;
 import org.gramian.tensor.Scope;
@@ -71,16 +70,6 @@ public enum Retraction {
     };
 
     abstract Tensor move(Tensor w, Tensor xi);
-
-    /** Returns the name, such as {@code qr-unsigned}. */
-    public String text() {
-        return EnumWords.text(this);
-    }
-
-    /** Parses the result of {@link #text}. */
-    public static Retraction parse(String text) {
-        return EnumWords.parse(Retraction.class, "the retraction", text);
-    }
 
     /**
      * Moves from a point along a tangent vector.

@@ -1,7 +1,6 @@
 package org.gramian.spd.layer;
 
 import java.util.random.RandomGenerator;
-import org.gramian.basis.EnumWords;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Scope;
@@ -23,17 +22,7 @@ public final class Stiefel {
         /** {@code F − W Fᵀ W}, as in the paper. */
         CANONICAL,
         /** {@code F − W·sym(WᵀF)}, as in the authors' code; the two differ by up to a factor of 2. */
-        EUCLIDEAN;
-
-        /** Returns the lower-case name, such as {@code canonical}. */
-        public String text() {
-            return EnumWords.text(this);
-        }
-
-        /** Parses the result of {@link #text}. */
-        public static Metric parse(String text) {
-            return EnumWords.parse(Metric.class, "the metric", text);
-        }
+        EUCLIDEAN
     }
 
     /**
@@ -67,7 +56,6 @@ public final class Stiefel {
      *
      * @param w point W {@code [C, C']}
      * @param f Euclidean gradient F {@code [C, C']}
-     * @param metric Riemannian metric
      * @return tangent vector at W {@code [C, C']}
      */
     public static Tensor gradient(Tensor w, Tensor f, Metric metric) {

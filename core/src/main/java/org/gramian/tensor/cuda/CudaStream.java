@@ -15,10 +15,7 @@ import org.gramian.tensor.library.NativeErrors;
  * is closed. It does nothing on the CPU. Tensors created inside may be used outside and vice versa, by this thread.
  */
 public final class CudaStream implements AutoCloseable {
-    /**
-     * {@code cudaStreamNonBlocking}: no implicit synchronization with the default stream, which would invalidate a
-     * capture.
-     */
+    /** {@code cudaStreamNonBlocking}: no implicit synchronization with the default stream, which would invalidate a capture. */
     private static final int ON_ITS_OWN = 1;
 
     /** Higher than the default of other streams, 0: a {@link SideStream} gets the multiprocessors that this one leaves. */

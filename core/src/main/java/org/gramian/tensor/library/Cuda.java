@@ -54,8 +54,6 @@ public final class Cuda {
         public static final MethodHandle AWAIT = code("cudaEventSynchronize", ADDRESS);
         public static final MethodHandle DELETE_EVENT = code("cudaEventDestroy", ADDRESS);
         public static final MethodHandle DELETE_STREAM = code("cudaStreamDestroy", ADDRESS);
-
-        private Copies() {}
     }
 
     /** Member functions of {@code at::cuda::CUDAGraph} under their mangled names. */
@@ -69,8 +67,6 @@ public final class Cuda {
         public static final MethodHandle END = method(CLASS + "11capture_endEv");
         public static final MethodHandle REPLAY = method(CLASS + "6replayEv");
         public static final MethodHandle DESTROY = method(CLASS + "D1Ev");
-
-        private Graphs() {}
 
         /** Returns whether this libtorch has these functions. */
         public static boolean exist() {
@@ -123,8 +119,6 @@ public final class Cuda {
                 ADDRESS,
                 ADDRESS,
                 ADDRESS);
-
-        private Compiler() {}
 
         private static MethodHandle function(String name, MemoryLayout... arguments) {
             MemorySegment address = LOOKUP.flatMap(lookup -> lookup.find(name))

@@ -273,9 +273,7 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
                 cause);
     }
 
-    /**
-     * Returns whether a write failed for lack of space; Java has no exception type for it, only the system's message.
-     */
+    /** Returns whether a write failed for lack of space; Java has no exception type for it, only the system's message. */
     private static boolean isDiskFull(IOException e) {
         String text = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
         return text.contains("no space left") || text.contains("not enough space") || text.contains("quota exceeded");

@@ -33,11 +33,9 @@ public final class SingleThreadWorkers implements AutoCloseable {
     private static final Map<Integer, SingleThreadWorkers> SHARED = new ConcurrentHashMap<>();
 
     private final ExecutorService pool;
-    private final int count;
 
-    private SingleThreadWorkers(ExecutorService pool, int count) {
+    private SingleThreadWorkers(ExecutorService pool) {
         this.pool = pool;
-        this.count = count;
     }
 
     /**
@@ -52,7 +50,7 @@ public final class SingleThreadWorkers implements AutoCloseable {
                         .name("gramian-operators-" + NUMBER.incrementAndGet())
                         .daemon()
                         .unstarted(task));
-        SingleThreadWorkers workers = new SingleThreadWorkers(pool, count);
+        SingleThreadWorkers workers = new SingleThreadWorkers(pool);
         Libtorch libtorch = Libtorch.load();
         synchronized (SingleThreadWorkers.class) { // the process-wide number is changed and restored by one at a time
             int before = libtorch.threads();
@@ -132,11 +130,6 @@ public final class SingleThreadWorkers implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    /** Returns the number of workers. */
-    public int count() {
-        return count;
     }
 
     /** Runs a task on the next free worker. */

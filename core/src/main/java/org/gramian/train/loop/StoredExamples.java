@@ -148,7 +148,7 @@ public final class StoredExamples implements LoadedExamples {
                 order.length,
                 renderer.size(),
                 new Prefetch(batch, threads, AHEAD),
-                (index, slot) -> renderer.render(store.image(order[index]), parameters(epoch, order[index]), slot));
+                (slot, index) -> renderer.render(store.image(order[index]), parameters(epoch, order[index]), slot));
         return new LoadedPass(loader, index -> samples.get(order[index]), device);
     }
 

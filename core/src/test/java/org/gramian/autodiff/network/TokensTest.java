@@ -15,24 +15,19 @@ import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Gelu;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.junit.jupiter.api.AfterEach;
+import org.gramian.testing.Scoped;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Functions of tokens against their formulas, and their gradients against differences. */
+@ExtendWith(Scoped.class)
 class TokensTest {
-    private final Scope scope = Scope.open();
     private final SplittableRandom random = new SplittableRandom(5);
-
-    @AfterEach
-    void close() {
-        scope.close();
-    }
 
     private Tensor drawn(long... sizes) {
         return Tensors.gaussian(random, Shape.of(sizes), DType.F64);
@@ -73,11 +68,6 @@ class TokensTest {
 
     private static Var norm(List<Var> v) {
         return Tokens.layerNorm(v.get(0), v.get(1), v.get(2), 1e-6);
-    }
-
-    @Test
-    void gradientOfLayerNorm() {
-        assertThat(worst(TokensTest::norm, drawn(2, 3, 7), drawn(7), drawn(7))).isLessThan(1e-6);
     }
 
     /** Layer norm adds to the gradient of its input, which other functions have given before it and give after it. */
@@ -158,13 +148,6 @@ class TokensTest {
                             return parts.sum().add(whole).add(x.sum());
                         },
                         drawn(2, 7, 3)))
-                .isLessThan(1e-6);
-    }
-
-    @Test
-    void gradientOfViews() {
-        assertThat(worst(v -> v.getFirst().permute(2, 0, 1), drawn(2, 3, 4))).isLessThan(1e-6);
-        assertThat(worst(v -> v.getFirst().slice(1, 1, 7).split(1, 2, 3).permute(0, 3, 1, 2), drawn(2, 7, 4)))
                 .isLessThan(1e-6);
     }
 

@@ -2,6 +2,7 @@ package org.gramian.backbone.onnx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.IOException;
@@ -218,7 +219,7 @@ class OnnxFileTest {
         Files.createSymbolicLink(inside.resolve("link.bin"), folder.resolve("secret.bin"));
         String absolute = folder.resolve("secret.bin").toString();
         for (String location : List.of("../secret.bin", absolute, "link.bin", "", ".", "none.bin")) {
-            assertThatThrownBy(() -> readExternal(inside, location, 0, 24)).isInstanceOf(TensorFileException.class);
+            assertRejected(TensorFileException.class, () -> readExternal(inside, location, 0, 24));
         }
         assertThatThrownBy(() -> readExternal(inside, "data.bin", 60, 24)).hasMessageContaining("within the 64 bytes");
         assertThatThrownBy(() -> readExternal(inside, "data.bin", -8, 24)).hasMessageContaining("within the 64 bytes");
@@ -308,16 +309,15 @@ class OnnxFileTest {
 
     @Test
     void rejectsUnknownOperatorSet() {
-        assertThatThrownBy(() -> segments(model(99, graph(node("Relu", "x", "y")))))
-                .isInstanceOf(TensorFileException.class)
-                .hasMessageContaining("operator set 7 to 21, found 99");
+        assertRejected(
+                TensorFileException.class,
+                () -> segments(model(99, graph(node("Relu", "x", "y")))),
+                "operator set 7 to 21, found 99");
     }
 
     @Test
     void rejectsDefinitionOfAnotherVersion() {
-        assertThatThrownBy(() -> OnnxGraph.of("{\"opset\": 17}"))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("another version");
+        assertRejected(() -> OnnxGraph.of("{\"opset\": 17}"), "another version");
     }
 
     /** Attributes that later operator sets replaced by inputs. */

@@ -1,8 +1,7 @@
 package org.gramian.backbone.weights;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -61,9 +60,12 @@ final class BundledWeightsTest {
         String sha256 = Sha256.hex(Sha256.of(content));
         content[content.length - 1] ^= 1;
         try (Arena arena = Arena.ofConfined()) {
-            assertThatExceptionOfType(TensorFileException.class)
-                    .isThrownBy(() -> BundledWeights.read(content, sha256, arena))
-                    .has(facts("gramian-s.safetensors", "SHA-256", sha256));
+            assertRejected(
+                    TensorFileException.class,
+                    () -> BundledWeights.read(content, sha256, arena),
+                    "gramian-s.safetensors",
+                    "SHA-256",
+                    sha256);
         }
     }
 
@@ -89,9 +91,11 @@ final class BundledWeightsTest {
         assumeTrue(!BundledWeights.present(), "this build has bundled weights");
         assertThat(store().available()).isEmpty();
         try (Arena arena = Arena.ofConfined()) {
-            assertThatExceptionOfType(MissingWeightsException.class)
-                    .isThrownBy(() -> store().open(NAME, arena, _ -> {}))
-                    .has(facts("gramian-s", "gramian weights import gramian-s"));
+            assertRejected(
+                    MissingWeightsException.class,
+                    () -> store().open(NAME, arena, _ -> {}),
+                    "gramian-s",
+                    "gramian weights import gramian-s");
         }
     }
 

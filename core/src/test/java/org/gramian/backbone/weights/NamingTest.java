@@ -73,18 +73,6 @@ final class NamingTest {
                 .endsWith("loss3/classifier.weight", "loss3/classifier.bias");
     }
 
-    @Test
-    void classifiersAreOptionalAndNothingElse() {
-        assertThat(ExpectedParameters.of("vgg16").classifier())
-                .containsExactlyInAnyOrder(
-                        "fc6.weight", "fc6.bias", "fc7.weight", "fc7.bias", "fc8.weight", "fc8.bias");
-        for (String architecture : List.of("resnet18", "resnet50", "googlenet", "squeezenet", "efficientnet-lite4")) {
-            assertThat(ExpectedParameters.of(architecture).classifier())
-                    .as(architecture)
-                    .hasSize(2);
-        }
-    }
-
     /** As in torchvision's, timm's and DINOv2's files. */
     @Test
     void namesOfTransformersAndConvNextAreAsPublished() {

@@ -1,7 +1,7 @@
 package org.gramian.image.audit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.nio.file.Path;
@@ -283,18 +283,16 @@ class AuditTest {
 
     @Test
     void rejectsInvalidOptions() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new AuditOptions(8, 0.1, 1, 1, 3, 10, 2, 0))
-                .has(facts("0", "7", "8"));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new AuditOptions(3, Double.NaN, 1, 1, 3, 10, 2, 0))
-                .has(facts("NaN"));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new Audit(
+        assertRejected(() -> new AuditOptions(8, 0.1, 1, 1, 3, 10, 2, 0), "0", "7", "8");
+        assertRejected(() -> new AuditOptions(3, Double.NaN, 1, 1, 3, 10, 2, 0), "NaN");
+        assertRejected(
+                () -> new Audit(
                         AuditOptions.DEFAULT,
                         file -> new ReadResult.Unreadable(ReadResult.Problem.EMPTY, file.toString()),
-                        0))
-                .has(facts("1", "thread", "0"));
+                        0),
+                "1",
+                "thread",
+                "0");
     }
 
     @Test

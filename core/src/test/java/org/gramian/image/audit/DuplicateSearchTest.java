@@ -9,11 +9,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
 import org.gramian.image.audit.AuditReport.DuplicateGroup;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,6 +57,32 @@ class DuplicateSearchTest {
         assertThat(finding.items().getFirst().text())
                 .startsWith("a/100000.jpg ~ a/100001.jpg ~ ")
                 .has(facts("a/100005.jpg", String.format(Locale.ROOT, "%,d", FRAMES - 6)));
+    }
+
+    @RandomTest
+    void findsAllPairsOfNearHashes(Seed seed) {
+        SplittableRandom random = seed.random();
+        long[] hashes = random.longs(200).toArray();
+        for (int i = 50; i < hashes.length; i++) {
+            hashes[i] = hashes[random.nextInt(i)];
+            for (int flips = random.nextInt(11); flips > 0; flips--) {
+                hashes[i] ^= 1L << random.nextInt(64);
+            }
+        }
+        int distance = random.nextInt(8);
+        TreeSet<String> wanted = new TreeSet<>();
+        for (int j = 0; j < hashes.length; j++) {
+            for (int i = 0; i < j; i++) {
+                if (Long.bitCount(hashes[i] ^ hashes[j]) <= distance) {
+                    wanted.add(i + " " + j);
+                }
+            }
+        }
+        TreeSet<String> found = new TreeSet<>();
+        new DuplicateSearch.NearHashes(hashes, distance)
+                .forEach((i, j) ->
+                        assertThat(found.add(i + " " + j)).as("found once").isTrue());
+        assertThat(found).isEqualTo(wanted);
     }
 
     @Test

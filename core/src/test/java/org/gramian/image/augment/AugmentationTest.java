@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class AugmentationTest {
     private static final int SIZE = 224;
-    private static final int DRAWS = 20_000;
+    private static final int DRAWS = 6_000;
 
     @ParameterizedTest
     @ValueSource(

@@ -39,7 +39,7 @@ class CropRendererTest {
     }
 
     private static CropParameters identity(Image image) {
-        return CropParameters.identity(image.width(), image.height(), SIZE);
+        return with(image, Colours.IDENTITY);
     }
 
     private static CropParameters with(Image image, Colours colours) {

@@ -3,7 +3,7 @@ package org.gramian.image.augment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -93,7 +93,6 @@ class ImageStoreTest {
             List<Long> progress = new ArrayList<>();
             try (ImageStore store = store(threads, 1 << 30, progress)) {
                 assertThat(store.count()).isEqualTo(samples.size());
-                assertThat(store.isSpilled()).isFalse();
                 assertThat(progress)
                         .isEqualTo(LongStream.rangeClosed(1, 12).boxed().toList());
                 requireImages(store);
@@ -117,7 +116,6 @@ class ImageStoreTest {
     void spillsToScratchFile(Seed seed) throws IOException {
         addSome(seed);
         try (ImageStore store = store(2, 100_000, new ArrayList<>())) {
-            assertThat(store.isSpilled()).isTrue();
             assertThat(files())
                     .singleElement()
                     .satisfies(file -> assertThat(file).hasExtension("scratch"));
@@ -134,9 +132,7 @@ class ImageStoreTest {
     void rejectsUnreadableImage(Seed seed) throws IOException {
         addSome(seed);
         images.remove(samples.get(5).file());
-        assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> store(2, 100_000, new ArrayList<>()))
-                .has(facts("image5"));
+        assertRejected(IllegalStateException.class, () -> store(2, 100_000, new ArrayList<>()), "image5");
         assertThat(files()).isEmpty();
     }
 

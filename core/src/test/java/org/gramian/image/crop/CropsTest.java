@@ -2,16 +2,21 @@ package org.gramian.image.crop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.image.Image;
+import org.gramian.image.ImageFormat;
+import org.gramian.image.ImageInfo;
+import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.Sample.Box;
 import org.gramian.testing.RandomTest;
@@ -148,10 +153,7 @@ class CropsTest {
 
     @Test
     void rejectsThinImages() {
-        assertThatThrownBy(() -> testing("paper", 100_000_000, 1))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("32"))
-                .hasMessageContaining("'resize'");
+        assertRejected(() -> testing("paper", 100_000_000, 1), "32", "'resize'");
         assertThat(testing("resize", 100_000_000, 1)).hasSize(1);
     }
 
@@ -176,7 +178,7 @@ class CropsTest {
                 "center:-1",
                 "center:99999999999",
                 "center+flips+flips")) {
-            assertThatThrownBy(() -> CropPlan.parse(text)).isInstanceOf(IllegalArgumentException.class);
+            assertRejected(() -> CropPlan.parse(text));
         }
         assertThatThrownBy(() -> CropPlan.parse("papr"))
                 .has(facts("paper", "center", "ten", "resize"))
@@ -185,9 +187,7 @@ class CropsTest {
 
     @Test
     void rejectsCropOutsideImage() {
-        assertThatThrownBy(() -> new Crop(10, 10, 3, 0, 8, false))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("10×10"));
+        assertRejected(() -> new Crop(10, 10, 3, 0, 8, false), "10×10");
         assertThat(new Crop(341, 256, 58, 16, 224, true)).has(facts("341x256+58+16/224"));
     }
 
@@ -202,18 +202,23 @@ class CropsTest {
             rgb[i] = (byte) i;
         }
         Image image = new Image(10, 8, rgb);
+        ReadResult whole =
+                new ReadResult.Readable(image, new ImageInfo(ImageFormat.PNG, ImageInfo.Colour.RGB, 8, 10, 8, 1));
         Crops crops = CropPlan.parse("resize+box").testing();
-        assertThat(crops.region(image, boxed(2, 3, 4, 2)).orElseThrow().rgb())
-                .isEqualTo(image.crop(2, 3, 4, 2).rgb());
-        assertThat(crops.region(image, boxed(2.5, 3.5, 1, 1)).orElseThrow().rgb())
-                .isEqualTo(image.crop(2, 3, 2, 2).rgb());
-        assertThat(crops.region(image, boxed(8, 6, 1e300, 1e300)).orElseThrow().rgb())
-                .isEqualTo(image.crop(8, 6, 2, 2).rgb());
-        assertThat(crops.region(image, boxed(10, 0, 5, 5))).isEmpty();
-        assertThat(crops.region(image, boxed(1e300, 0, 5, 5))).isEmpty();
-        assertThat(crops.region(image, sample("a"))).isEmpty();
-        assertThat(CropPlan.parse("resize").testing().region(image, boxed(2, 3, 4, 2)))
-                .containsSame(image);
+        Map.of(
+                        boxed(2, 3, 4, 2), image.crop(2, 3, 4, 2),
+                        boxed(2.5, 3.5, 1, 1), image.crop(2, 3, 2, 2),
+                        boxed(8, 6, 1e300, 1e300), image.crop(8, 6, 2, 2))
+                .forEach((sample, part) -> assertThat(((ReadResult.Readable) crops.validate(whole, sample))
+                                .image()
+                                .rgb())
+                        .isEqualTo(part.rgb()));
+        for (Sample outside : List.of(boxed(10, 0, 5, 5), boxed(1e300, 0, 5, 5), sample("a"))) {
+            assertThat(((ReadResult.Unreadable) crops.validate(whole, outside)).problem())
+                    .isEqualTo(ReadResult.Problem.NO_BOX);
+        }
+        assertThat(CropPlan.parse("resize").testing().validate(whole, boxed(2, 3, 4, 2)))
+                .isEqualTo(whole);
     }
 
     @Test

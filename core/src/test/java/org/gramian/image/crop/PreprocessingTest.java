@@ -2,7 +2,7 @@ package org.gramian.image.crop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -32,10 +32,6 @@ class PreprocessingTest {
         assertThat(Preprocessing.CAFFE.text()).isEqualTo("BGR mean=104,117,123 std=1,1,1");
         assertThat(Preprocessing.VGG_CAFFE.text()).isEqualTo("BGR mean=103.939,116.779,123.68 std=1,1,1");
         assertThat(Preprocessing.TENSORFLOW.text()).isEqualTo("RGB mean=127,127,127 std=128,128,128");
-        for (Preprocessing known : List.of(
-                Preprocessing.TORCHVISION, Preprocessing.CAFFE, Preprocessing.VGG_CAFFE, Preprocessing.TENSORFLOW)) {
-            assertThat(Preprocessing.parse(known.text())).isEqualTo(known);
-        }
     }
 
     @Test
@@ -98,9 +94,7 @@ class PreprocessingTest {
     void rejectsImageOfAnotherSize() {
         Image image = new Image(3, 3, new byte[27]);
         Crop crop = new Crop(4, 4, 0, 0, 2, false);
-        assertThatThrownBy(() -> Preprocessing.CAFFE.write(image, crop, MemorySegment.ofArray(new float[12])))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("3×3"));
+        assertRejected(() -> Preprocessing.CAFFE.write(image, crop, MemorySegment.ofArray(new float[12])), "3×3");
         Crop fits = new Crop(3, 3, 0, 0, 2, false);
         assertThatThrownBy(() -> Preprocessing.CAFFE.write(image, fits, MemorySegment.ofArray(new float[13])))
                 .hasMessageContaining("52 bytes");

@@ -3,6 +3,7 @@ package org.gramian.tensor.file;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
@@ -63,26 +64,15 @@ final class OutputFileTest {
     }
 
     @Test
-    void oldFileIsReplaced() throws IOException {
-        Path path = Files.writeString(folder.resolve("file"), "a longer old one");
-        OutputFile.write(path, channel -> channel.write(ByteBuffer.wrap(new byte[] {'n', 'e', 'w'})));
-        assertOnly(path, "new");
-    }
-
-    @Test
     void missingFolderIsNamed() {
         Path absent = folder.resolve("absent");
         Path path = absent.resolve("file");
-        assertThatExceptionOfType(TensorFileException.class)
-                .isThrownBy(() -> OutputFile.write(path, channel -> {}))
-                .has(facts(path, absent));
+        assertRejected(TensorFileException.class, () -> OutputFile.write(path, channel -> {}), path, absent);
     }
 
     @Test
     void onlyFilesAreReplaced() {
-        assertThatExceptionOfType(TensorFileException.class)
-                .isThrownBy(() -> OutputFile.write(folder, channel -> {}))
-                .has(facts(folder));
+        assertRejected(TensorFileException.class, () -> OutputFile.write(folder, channel -> {}), folder);
     }
 
     private void assertOnly(Path path, String content) {

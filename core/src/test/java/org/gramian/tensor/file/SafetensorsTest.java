@@ -1,9 +1,7 @@
 package org.gramian.tensor.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -66,8 +64,7 @@ final class SafetensorsTest {
             assertThat(read.get(expected.getKey()).data().isReadOnly()).isTrue();
         }
         for (long size : new long[] {0, 7, content.byteSize() - 1}) {
-            assertThatExceptionOfType(TensorFileException.class)
-                    .isThrownBy(() -> Safetensors.read(path, content.asSlice(0, size)));
+            assertRejected(TensorFileException.class, () -> Safetensors.read(path, content.asSlice(0, size)));
         }
     }
 
@@ -122,16 +119,6 @@ final class SafetensorsTest {
     }
 
     @Test
-    void fileWithoutTensorsIsValid() throws IOException {
-        Path path = folder.resolve("empty.safetensors");
-        Safetensors.write(path, Map.of(), Map.of());
-        assertThat(Files.readAllBytes(path)).isEqualTo(SampleTensors.safetensors("{}      ", 0));
-        try (Arena arena = Arena.ofConfined()) {
-            assertThat(Safetensors.read(path, arena).tensors()).isEmpty();
-        }
-    }
-
-    @Test
     void tensorsMayLieInAnyOrderAndUnaligned() throws IOException {
         Path path = folder.resolve("odd.safetensors");
         String header = """
@@ -162,13 +149,12 @@ final class SafetensorsTest {
     void unreadableHeaderIsNotWritten() {
         Path path = folder.resolve("file.safetensors");
         StoredTensor tensor = SampleTensors.tensor(DType.U8, new Random(1));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Safetensors.write(path, Map.of("__metadata__", tensor), Map.of()))
-                .has(facts("__metadata__"));
+        assertRejected(() -> Safetensors.write(path, Map.of("__metadata__", tensor), Map.of()), "__metadata__");
         for (String name : List.of("half \uD83D", "x".repeat(60_000))) {
-            assertThatExceptionOfType(TensorFileException.class)
-                    .isThrownBy(() -> Safetensors.write(path, Map.of(name, tensor), Map.of()))
-                    .withMessageContaining(path.toString());
+            assertRejected(
+                    TensorFileException.class,
+                    () -> Safetensors.write(path, Map.of(name, tensor), Map.of()),
+                    path.toString());
         }
         assertThat(folder).isEmptyDirectory();
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
-import java.net.URLClassLoader;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -39,29 +37,6 @@ final class LibtorchCacheConcurrencyTest {
     void packAJar() throws IOException {
         root = temporary.resolve("cache");
         jar = FakeLibtorch.jar(temporary.resolve("libtorch.jar"));
-    }
-
-    @Test
-    void threadsUnpackOnce() throws Exception {
-        together(8, () -> cache().provide(jar.artifact()));
-        assertThat(progress).singleElement().asString().contains("libtorch");
-        assertOneIntactFolder();
-    }
-
-    @Test
-    void classLoadersUnpackConcurrently() throws Exception {
-        Path signal = Files.createDirectory(temporary.resolve("signal"));
-        Files.writeString(signal.resolve("go"), "");
-        String[] arguments = {jar.location().toString(), root.toString(), signal.toString()};
-        together(4, () -> {
-            try (URLClassLoader loader =
-                    new URLClassLoader(UnpackingProcess.classPathUrls(), ClassLoader.getPlatformClassLoader())) {
-                Class<?> type = loader.loadClass(UnpackingProcess.class.getName());
-                assertThat(type).isNotSameAs(UnpackingProcess.class);
-                return type.getMethod("main", String[].class).invoke(null, (Object) arguments);
-            }
-        });
-        assertOneIntactFolder();
     }
 
     @Test
@@ -146,23 +121,6 @@ final class LibtorchCacheConcurrencyTest {
         assertThat(found.verifyChecksums()).isEmpty();
         for (String library : FakeLibtorch.LIBRARIES.keySet()) {
             assertThat(found.folder().resolve(library)).hasBinaryContent(FakeLibtorch.bytes(library));
-        }
-    }
-
-    private static <T> void together(int threads, Callable<T> task) throws Exception {
-        CountDownLatch start = new CountDownLatch(1);
-        try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
-            List<Future<T>> results = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
-                results.add(executor.submit(() -> {
-                    start.await();
-                    return task.call();
-                }));
-            }
-            start.countDown();
-            for (Future<T> result : results) {
-                result.get();
-            }
         }
     }
 

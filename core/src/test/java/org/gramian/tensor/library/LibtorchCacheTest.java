@@ -45,12 +45,6 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void librariesOfAClassPathFolderAreUnpacked() throws IOException {
-        FakeLibtorch folder = FakeLibtorch.folder(temporary.resolve("classes"), "linux-x86_64");
-        assertIntact(cache().provide(folder.artifact()));
-    }
-
-    @Test
     void manifestListsNameSizeAndChecksum() throws IOException {
         Path folder = cache().provide(jar.artifact()).folder();
         String empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -135,14 +129,6 @@ final class LibtorchCacheTest {
         assertIntact(cache().provide(jar.artifact()));
         assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
         assertThat(other.resolve("libtorch_cpu.so")).exists();
-    }
-
-    @Test
-    void linkToAFolderIsAccepted() throws IOException {
-        Path real = Files.createDirectory(temporary.resolve("real"));
-        Files.createSymbolicLink(root, real);
-        assertIntact(cache().provide(jar.artifact()));
-        assertThat(real.resolve(FakeLibtorch.FOLDER_NAME)).isDirectory();
     }
 
     @Test

@@ -1,7 +1,7 @@
 package org.gramian.tensor.library;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -34,17 +34,16 @@ final class LibtorchSettingsTest {
     @Test
     void missingHomeIsReportedWithAdvice() {
         for (Map<String, String> properties : List.of(Map.<String, String>of(), Map.of("user.home", "?"))) {
-            assertThatThrownBy(() -> new LibtorchSettings(properties, Map.of()).cacheFolder())
-                    .isInstanceOf(LibtorchException.class)
-                    .hasMessageContaining("GRAMIAN_CACHE");
+            assertRejected(
+                    LibtorchException.class,
+                    () -> new LibtorchSettings(properties, Map.of()).cacheFolder(),
+                    "GRAMIAN_CACHE");
         }
     }
 
     @Test
     void invalidPathIsReported() {
-        assertThatThrownBy(() -> LibtorchSettings.path("a\0b", "GRAMIAN_CACHE"))
-                .isInstanceOf(LibtorchException.class)
-                .hasMessageContaining("GRAMIAN_CACHE");
+        assertRejected(LibtorchException.class, () -> LibtorchSettings.path("a\0b", "GRAMIAN_CACHE"), "GRAMIAN_CACHE");
     }
 
     @Test
@@ -54,13 +53,6 @@ final class LibtorchSettingsTest {
         assertThat(NativePlatform.of("Mac OS X", "aarch64").classifier()).isEqualTo("osx-aarch64");
         assertThat(NativePlatform.of("Windows 11", "amd64").classifier()).isEqualTo("win-x86_64");
         assertThat(NativePlatform.of("FreeBSD", "riscv64").classifier()).isEqualTo("freebsd-riscv64");
-    }
-
-    @Test
-    void settingsOfThisProcessEqualThoseOfTheJvm() {
-        LibtorchSettings settings = LibtorchSettings.ofProcess();
-        assertThat(settings.property("os.name")).isEqualTo(System.getProperty("os.name"));
-        assertThat(settings.environment()).isEqualTo(System.getenv());
     }
 
     private static Path absolute(String text) {

@@ -1,11 +1,11 @@
 package org.gramian.tensor.library;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.tensor.library.LibtorchLoader.LoadingVariables.GPU_MEMORY;
-import static org.gramian.tensor.library.LibtorchLoader.LoadingVariables.HUGE_PAGES;
-import static org.gramian.tensor.library.LibtorchLoader.LoadingVariables.SPINS;
-import static org.gramian.tensor.library.LibtorchLoader.LoadingVariables.WAITING;
-import static org.gramian.tensor.library.LibtorchLoader.LoadingVariables.wanted;
+import static org.gramian.tensor.library.Libtorch.LibtorchLoader.LoadingVariables.GPU_MEMORY;
+import static org.gramian.tensor.library.Libtorch.LibtorchLoader.LoadingVariables.HUGE_PAGES;
+import static org.gramian.tensor.library.Libtorch.LibtorchLoader.LoadingVariables.SPINS;
+import static org.gramian.tensor.library.Libtorch.LibtorchLoader.LoadingVariables.WAITING;
+import static org.gramian.tensor.library.Libtorch.LibtorchLoader.LoadingVariables.wanted;
 
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -24,10 +24,5 @@ class LoadingVariablesTest {
     @Test
     void aCountOfSpinsIsNotOverruledByAPolicyOfWaiting() {
         assertThat(wanted(Map.of(SPINS, "7"))).doesNotContainKey(WAITING).containsKey(HUGE_PAGES);
-    }
-
-    @Test
-    void allAreSetWhereNothingIsSaid() {
-        assertThat(wanted(Map.of())).containsKeys(HUGE_PAGES, WAITING).containsKeys(GPU_MEMORY.toArray(String[]::new));
     }
 }

@@ -10,8 +10,6 @@ import org.gramian.tensor.file.StoredTensor;
 /**
  * Strided layout of a tensor: element {@code (i₀, i₁, …)} has the index {@code offset + Σ iₖ·strideₖ} in memory.
  *
- * @param offset index of the first element
- * @param sizes sizes of the dimensions
  * @param strides strides in elements, not negative
  */
 public record TensorLayout(long offset, List<Long> sizes, List<Long> strides) {

@@ -140,11 +140,7 @@ final class TorchFile {
         return Math.max(SMALL_BYTES, packed > Long.MAX_VALUE / MAX_RATIO ? Long.MAX_VALUE : packed * MAX_RATIO);
     }
 
-    /**
-     * Adds bytes to the total of the file, which is bounded.
-     *
-     * @param content what needs them, for the message
-     */
+    /** Adds bytes to the total of the file, which is bounded. */
     private void allocate(String content, long bytes) throws TensorFileException {
         if (bytes > allowance) {
             throw fault(

@@ -2,6 +2,7 @@ package org.gramian.backbone.weights.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -226,10 +227,12 @@ final class HostileTorchTest {
         try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(path))) {
             PublishedFiles.entry(zip, "a/data.pkl", start().op('}').end(), ZipEntry.DEFLATED);
         }
-        assertThatExceptionOfType(TensorFileException.class)
-                .isThrownBy(() -> WeightFile.read(path, new FullArena()))
-                .has(facts(path, "heap"))
-                .withMessageContaining("GRAMIAN_JAVA_OPTS=-Xmx");
+        assertRejected(
+                TensorFileException.class,
+                () -> WeightFile.read(path, new FullArena()),
+                path,
+                "heap",
+                "GRAMIAN_JAVA_OPTS=-Xmx");
     }
 
     @Test

@@ -1,8 +1,7 @@
 package org.gramian.backbone.weights.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -72,11 +71,11 @@ final class TensorLayoutTest {
 
     @Test
     void impossiblePlacesAreRefused() {
-        assertThatIllegalArgumentException().isThrownBy(() -> new TensorLayout(-1, List.of(), List.of()));
-        assertThatIllegalArgumentException().isThrownBy(() -> new TensorLayout(0, List.of(1L), List.of()));
-        assertThatIllegalArgumentException().isThrownBy(() -> new TensorLayout(0, List.of(1L), List.of(-1L)));
+        assertRejected(() -> new TensorLayout(-1, List.of(), List.of()));
+        assertRejected(() -> new TensorLayout(0, List.of(1L), List.of()));
+        assertRejected(() -> new TensorLayout(0, List.of(1L), List.of(-1L)));
         TensorLayout far = new TensorLayout(1, List.of(Long.MAX_VALUE, 2L), List.of(2L, 1L));
-        assertThatExceptionOfType(ArithmeticException.class).isThrownBy(far::end);
+        assertRejected(ArithmeticException.class, far::end);
     }
 
     @Test

@@ -47,8 +47,9 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private String row = "";
     private String fold = "";
     private @Nullable StageStarted stage;
-    private Instant stageStart = Instant.EPOCH;
-    private Instant epochShown = Instant.EPOCH;
+    private final Instant start = Instant.now();
+    private Instant epochShown = start;
+    private int epochsShown;
     private Optional<EpochDone> lastEpoch = Optional.empty();
     private Optional<EpochDone> bestEpoch = Optional.empty();
     /** Whether a fold is under way and did any work, how many folds did, since when. */
@@ -111,7 +112,6 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
             }
             case StageStarted started -> {
                 stage = started;
-                stageStart = Instant.now();
                 lastEpoch = Optional.empty();
                 bestEpoch = Optional.empty();
                 clock.started(started);
@@ -150,15 +150,15 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                                 remaining(started)));
             case PoolingCompared compared -> show(compared);
             case PoolingChosen chosen -> show(chosen);
-            case Solved found -> say(fold + "classifier " + solution(found));
-            case Refitted refit -> say(fold + refit(refit));
-            case RefitSkipped skipped -> say(fold + "classifier not refit: " + skipped.reason());
+            case Solved found -> detail("classifier " + solution(found));
+            case Refitted refit -> detail(refit(refit));
+            case RefitSkipped skipped -> detail("classifier not refit: " + skipped.reason());
             case StageStarted started ->
-                say("%s%s: at most %d epochs of %d crops"
-                        .formatted(fold, name(started.stage()), started.epochs(), started.crops()));
+                detail("%s: at most %d epochs of %d crops"
+                        .formatted(name(started.stage()), started.epochs(), started.crops()));
             case Stepped stepped -> show(stepped);
             case EpochDone done -> show(done);
-            case StageDone done -> say(fold + name(done.stage()) + ": " + ending(done));
+            case StageDone done -> detail(name(done.stage()) + ": " + ending(done));
             case Evaluated evaluated ->
                 say(fold
                         + testAccuracy(evaluated.test())
@@ -279,15 +279,14 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         }
     }
 
-    /** A log gets the first epochs, the last, and few between; on a terminal, the bar shows the epoch. */
+    /** A log gets the first epochs and few others; on a terminal, the bar shows the epoch. */
     private void show(EpochDone done) {
         if (stage == null || console.hasBars()) {
             return;
         }
         Instant now = Instant.now();
-        if (done.epoch() < FIRST_EPOCHS
-                || done.epoch() + 1 == stage.epochs()
-                || Progress.Lines.isDue(stageStart, epochShown, now)) {
+        if (epochsShown < FIRST_EPOCHS || Progress.Lines.isDue(start, epochShown, now)) {
+            epochsShown++;
             epochShown = now;
             console.line(fold + new EpochText(stage, clock).line(done));
         }
@@ -300,6 +299,13 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
             progress = console.progress(wanted, all);
         }
         progress.accept(done);
+    }
+
+    /** Says what would be too much for every fold of every row of a table. */
+    private void detail(String sentence) {
+        if (row.isEmpty()) {
+            say(fold + sentence);
+        }
     }
 
     private void say(String sentence) {

@@ -17,7 +17,6 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.model.ModelFile;
-import org.gramian.run.FoldPlan;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
@@ -25,7 +24,6 @@ import org.gramian.run.TrainingRun;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
-import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.Workload;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.Cancellation;
@@ -251,29 +249,6 @@ public final class TableRun {
                 .filter(entry -> plan.only().contains(entry.row().name()))
                 .flatMap(entry -> entry.failure().stream())
                 .toList();
-    }
-
-    /**
-     * Estimates the time of the remaining folds of an entry, features included; takes seconds.
-     *
-     * @return empty if that shows that the row cannot be trained; it counts as failed then
-     */
-    public Optional<Estimate> estimate(Entry entry, TrainingContext context) {
-        try {
-            RunPlan whole = entry.work().orElseThrow().plan();
-            List<String> done = entry.folds().stream()
-                    .map(fold -> fold.evaluation().setting().fold())
-                    .toList();
-            RunPlan rest = whole.only(whole.folds().stream()
-                    .map(FoldPlan::name)
-                    .filter(name -> !done.contains(name))
-                    .toList());
-            return Optional.of(trainer(entry.data(), plan.common(), cache, context.withListener(_ -> {}))
-                    .estimate(rest));
-        } catch (IOException | RuntimeException | OutOfMemoryError failed) {
-            entries.set(entries.indexOf(entry), entry.failed(failed));
-            return Optional.empty();
-        }
     }
 
     /**

@@ -8,11 +8,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.AtomicTextFile;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.Settings.Setting;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The configuration files of a run's folder: {@value #CONFIG} with every value and its origin, and {@value #FOLDS} with the names of
@@ -25,6 +28,35 @@ public record ExistingRun(Path folder) {
     public static final String CONFIG = "config.yaml";
 
     private static final String FOLDS = "folds.txt";
+
+    private static final String SAMPLE = "sample.json";
+
+    private static final JsonMapper MAPPER = new JsonMapper();
+
+    /**
+     * The images of a run that did not use all of them.
+     *
+     * @param planned number of sampled images; the split is that of these
+     * @param used number of them whose features were computed in time; at first all
+     * @param all number of images of the dataset
+     */
+    public record Sampled(int planned, int used, int all) {}
+
+    /** Returns the sample of the run; empty if it uses all images. */
+    public Optional<Sampled> sample() throws IOException {
+        Path file = folder.resolve(SAMPLE);
+        try {
+            return Files.exists(file) ? Optional.of(MAPPER.readValue(file.toFile(), Sampled.class)) : Optional.empty();
+        } catch (JacksonException damaged) {
+            throw new IOException(
+                    file + ": expected the sample of the run, found a damaged file; start a new run in another folder",
+                    damaged);
+        }
+    }
+
+    void keep(Sampled sample) throws IOException {
+        AtomicFile.put(folder.resolve(SAMPLE), partial -> Files.write(partial, MAPPER.writeValueAsBytes(sample)));
+    }
 
     /** Whether the folder holds a run. */
     public boolean exists() {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.EvaluationFolder;
@@ -28,6 +29,7 @@ record FoldFolder(Path path) {
     private static final String AFTER_FIRST = "stage1.json";
     private static final String FROZEN = "frozen.safetensors";
     private static final String FROZEN_VALIDATION = "frozen-validation.json";
+    private static final String FIRST = "first-model";
     private static final String ADVICE = "; resume with the original settings, or start a new run in another folder";
 
     /** Creates the folder if needed, and removes partial files of a killed run. */
@@ -83,11 +85,34 @@ record FoldFolder(Path path) {
     void adoptFrozen() throws IOException {
         keepResults(afterFirst().orElseThrow());
         AtomicFile.put(model(), partial -> Files.copy(frozen(), partial, StandardCopyOption.REPLACE_EXISTING));
+        removeMark();
     }
 
-    /** Whether the fold is finished: the model is written last, then checkpoint and frozen model are removed. */
+    /** Whether the fold is finished: the model is written last, then checkpoint, frozen model and mark are removed. */
     boolean isDone() {
-        return Files.exists(path.resolve(MODEL)) && !Files.exists(checkpoint()) && !Files.exists(frozen());
+        return Files.exists(path.resolve(MODEL))
+                && !Files.exists(checkpoint())
+                && !Files.exists(frozen())
+                && !isFirst();
+    }
+
+    /** Whether the model is the one that a run begins with, which the trained one replaces. */
+    boolean isFirst() {
+        return Files.exists(path.resolve(FIRST)) && Files.exists(model());
+    }
+
+    /** Writes the model that a run begins with; a mark tells it from that of a finished fold. */
+    void keepFirstModel(Evaluation evaluation, Model model, ModelCard card) throws IOException {
+        AtomicTextFile.write(
+                path.resolve(FIRST),
+                text -> text.write("model.safetensors is the first model of the run: average pooling, "
+                        + card.origin().get("images") + " images\n"));
+        keepResults(evaluation);
+        ModelFile.write(model(), model, card);
+    }
+
+    private void removeMark() throws IOException {
+        Files.deleteIfExists(path.resolve(FIRST));
     }
 
     /**
@@ -130,6 +155,7 @@ record FoldFolder(Path path) {
     void keep(Evaluation evaluation, Model model, ModelCard card) throws IOException {
         keepResults(evaluation);
         ModelFile.write(path.resolve(MODEL), model, card);
+        removeMark();
     }
 
     private void keepResults(Evaluation evaluation) throws IOException {

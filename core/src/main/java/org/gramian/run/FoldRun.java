@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
+import org.gramian.backbone.Backbone;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Calibration;
@@ -91,6 +92,12 @@ final class FoldRun {
         if (resumed) {
             folder.requireOrigin(folder.frozen(), origin(), plan.dataset().classes());
         }
+        if (context.cancellation().budget().isPresent()
+                && !resumed
+                && (plan.config().network().auto() || recipe.solver().isEmpty())
+                && !Files.exists(folder.checkpoint())) {
+            solveFirst(); // on all images: the result if the time ends before a better head is found
+        }
         Head head =
                 plan.config().network().auto() && !resumed ? plan.head(fold, choosePooling(training)) : plan.head(fold);
         if (frozenFirst && !resumed) {
@@ -102,6 +109,9 @@ final class FoldRun {
                 extraction.extractor().network())) {
             Optional<Cancellation.Reason> early = train(model, frozenFirst ? recipe.fineTuning() : recipe, training);
             if (early.filter(Cancellation.Reason.CANCELLED::equals).isPresent()) {
+                if (Files.exists(folder.frozen())) {
+                    folder.adoptFrozen(); // the best so far, until the run resumes
+                }
                 return Optional.empty();
             }
             if (early.isEmpty()) {
@@ -139,16 +149,56 @@ final class FoldRun {
                 : Optional.empty();
     }
 
+    /**
+     * Solves a classifier on average pooling and keeps it until there is a better model: the result of a run that is interrupted
+     * or out of time before that.
+     */
+    void solveFirst() throws IOException {
+        Backbone backbone = extraction.extractor().network().backbone();
+        Pooling average = PoolingSelection.baseline(backbone)
+                .resolve(backbone, fold.parts().training().size());
+        TrainingContext quiet = context.withListener(event -> {
+            if (event instanceof TrainEvent.Task) {
+                context.listener().accept(event);
+            }
+        });
+        solve(
+                new Head(average, plan.dataset().classes().size(), false),
+                plan.config().recipe().solved(),
+                quiet,
+                (outcome, scores, model) -> {
+                    Measured measured =
+                            measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
+                    folder.keepFirstModel(measured.evaluation, model, card(outcome, measured));
+                    context.listener()
+                            .accept(new TrainEvent.FirstModel(
+                                    accuracy(measured.evaluation),
+                                    fold.parts().training().size(),
+                                    folder.model()));
+                });
+    }
+
     /** Solves a classifier on frozen features before fine-tuning, so that there is a good model early. */
     private void solveFrozen(Head head, Recipe recipe, TrainingContext training) throws IOException {
+        solve(head, recipe, training, (outcome, scores, model) -> {
+            Measured measured = measured(outcome, scores);
+            folder.keepFrozen(measured.evaluation, measured.validation, model, card(outcome, measured));
+        });
+    }
+
+    /** Receives a solved model. */
+    @FunctionalInterface
+    private interface SolvedCallback {
+        void solved(StageOutcome outcome, TwoStageTraining.Scores scores, Model model) throws IOException;
+    }
+
+    private void solve(Head head, Recipe recipe, TrainingContext training, SolvedCallback callback) throws IOException {
         TrainingContext unsaved =
                 training.withCheckpointing(training.checkpointing().disabled());
         try (Model model =
                 InitialModel.model(head, plan.seed(), extraction.extractor().network())) {
-            new TwoStageTraining(model, recipe, data(), unsaved).run((outcome, scores) -> {
-                Measured measured = measured(outcome, scores);
-                folder.keepFrozen(measured.evaluation, measured.validation, model, card(outcome, measured));
-            });
+            new TwoStageTraining(model, recipe, data(), unsaved)
+                    .run((outcome, scores) -> callback.solved(outcome, scores, model));
         }
     }
 
@@ -159,10 +209,12 @@ final class FoldRun {
             return new TwoStageTraining(model, recipe, data(), training)
                     .run((outcome, scores) -> keep(outcome, scores, model));
         } catch (InterruptedTrainingException stopped) {
-            if (stopped.reason() != Cancellation.Reason.OUT_OF_TIME || !Files.exists(folder.frozen())) {
+            if (!Files.exists(folder.frozen())) {
                 throw stopped;
             }
-            adopt("the time budget ended before fine-tuning began");
+            if (stopped.reason() == Cancellation.Reason.OUT_OF_TIME) {
+                adopt("the time budget ended before fine-tuning began");
+            }
             return Optional.of(stopped.reason());
         }
     }

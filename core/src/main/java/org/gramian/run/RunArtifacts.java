@@ -47,6 +47,9 @@ import org.gramian.train.loop.TrainingData;
  * @param context context of the run; these files may use the whole time budget, the reserved time included
  */
 record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData data, TrainingContext context) {
+    /** Share of the time budget after which these files are left out: the report takes the rest. */
+    private static final double REPORT_SHARE = 0.95;
+
     /**
      * Writes the files that are missing or belong to an earlier model.
      *
@@ -93,10 +96,10 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         }
     }
 
-    /** Returns a context whose listener forwards events, and throws once the whole time budget is used. */
+    /** Returns a context whose listener forwards events, and throws once the time budget is used but for the report. */
     private TrainingContext training() {
         return context.withListener(event -> {
-            if (context.cancellation().isOver()) {
+            if (context.cancellation().isUsed(REPORT_SHARE)) {
                 throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
             }
             context.listener().accept(event);

@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.gramian.basis.NameList;
@@ -29,6 +30,7 @@ import org.gramian.pooling.Pooling;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
+import org.gramian.train.loop.TrainingData.Parts;
 
 /**
  * The plan of a run: its configuration, and the split of each fold.
@@ -262,6 +264,31 @@ public record RunPlan(
             }
         }
         return new RunPlan(dataset, settings, config, fingerprint, near, duplicates, content, names, some);
+    }
+
+    /** Returns the plan with some of the images only: the rest take part in no fold. */
+    RunPlan within(Set<Sample> some) {
+        UnaryOperator<List<Sample>> kept =
+                all -> all.stream().filter(some::contains).toList();
+        return new RunPlan(
+                dataset,
+                settings,
+                config,
+                fingerprint,
+                near,
+                duplicates,
+                content,
+                names,
+                folds.stream()
+                        .map(fold -> new FoldPlan(
+                                fold.place(),
+                                fold.name(),
+                                new Parts(
+                                        kept.apply(fold.parts().training()),
+                                        kept.apply(fold.parts().validation()),
+                                        kept.apply(fold.parts().test())),
+                                fold.validationSource()))
+                        .toList());
     }
 
     private FoldPlan find(String text) {

@@ -3,14 +3,19 @@ package org.gramian.run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.StratifiedOrder;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.audit.Audit;
@@ -19,16 +24,18 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
-import org.gramian.model.Model;
+import org.gramian.run.ExistingRun.Sampled;
+import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.DefaultsContext;
+import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
-import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.MemoryEstimate;
-import org.gramian.run.plan.Probe;
+import org.gramian.run.plan.Pace;
 import org.gramian.run.plan.Workload;
 import org.gramian.tensor.Device;
 import org.gramian.train.event.TrainEvent;
@@ -63,6 +70,27 @@ import org.gramian.train.recipe.Recipe;
  */
 public record TrainingRun(
         Dataset dataset, Settings settings, WeightStore weights, Optional<Path> cache, TrainingContext context) {
+    /** Images of the first model, where a time budget does not allow fewer. */
+    private static final int FIRST_IMAGES = 192;
+
+    private static final int FEWEST_IMAGES = 64;
+    private static final long FIRST_PER_SECOND = 3;
+
+    /** Images between two looks at the clock. */
+    private static final int GROUP = 128;
+
+    /** Share of the time left for checking images and for features: choice and fitting of the head take as long. */
+    private static final double FEATURES_SHARE = 0.5;
+
+    /** Sampled images by those expected to fit: the first batches are slower than the rest. */
+    private static final double HEADROOM = 1.3;
+
+    /** Part of the time budget for evaluation and report. */
+    private static final int ENDING = 10;
+
+    private static final String CHECKING = "checking images";
+    private static final String FEATURES = "training features";
+
     /** Returns a trainer with default settings on the CPU. */
     public static TrainingRun of(Dataset dataset) {
         return new TrainingRun(
@@ -105,10 +133,114 @@ public record TrainingRun(
         }
         AuditReport report = audit.of(
                 dataset,
-                done -> context.measuring(new TrainEvent.Task(
-                        "checking images", done, dataset.samples().size())));
+                done -> context.measuring(
+                        new TrainEvent.Task(CHECKING, done, dataset.samples().size())));
         context.listener().accept(audited(report));
         return report;
+    }
+
+    /** Receives the plan of the first model before anything is written, and selects folds. */
+    @FunctionalInterface
+    public interface FoldSelection {
+        RunPlan select(RunPlan whole) throws IOException;
+    }
+
+    /**
+     * Begins a run with a first model, a linear classifier on average pooling, trained on a small sample: the result of a run that
+     * is interrupted, or out of time, before there is a better one. There is none if all images are few.
+     *
+     * @return the trainer of the run: with a time budget that of a stratified random sample which may fit, else of all images; a
+     *     run that exists keeps its sample
+     * @throws UnfitDataException if there are too few classes
+     * @throws InterruptedTrainingException if the run is cancelled
+     */
+    public TrainingRun begin(Path folder, FoldSelection folds) throws IOException, InterruptedException {
+        RunPlan.requireClasses(dataset);
+        TrainingRun whole = with(complete());
+        ExistingRun run = new ExistingRun(folder);
+        if (run.exists()) {
+            Optional<Sampled> sample = run.sample();
+            return sample.isPresent() ? whole.sampled(sample.get().planned()) : whole;
+        }
+        // wrong weights end a run before anything is written
+        InitialModel.network(RunConfig.of(whole.settings).network(), weights, context.device(), _ -> {})
+                .close();
+        int all = dataset.samples().size();
+        Cancellation cancellation = context.cancellation();
+        Optional<Duration> budget = cancellation.budget();
+        if (budget.isEmpty() && all < 2 * FIRST_IMAGES) {
+            return whole;
+        }
+        Pace pace = new Pace(() -> cancellation.elapsed().toNanos());
+        TrainingRun first = whole.sampled(Math.clamp(
+                        budget.map(time -> FIRST_PER_SECOND * time.toSeconds()).orElse((long) FIRST_IMAGES),
+                        FEWEST_IMAGES,
+                        FIRST_IMAGES))
+                .with(context.withCancellation(cancellation.withoutBudget()).withListener(event -> {
+                    pace.accept(event);
+                    if (event instanceof TrainEvent.Task || event instanceof TrainEvent.FirstModel) {
+                        context.listener().accept(event); // findings of the sample are not those of the dataset
+                    }
+                }));
+        if (!first.trainFirst(folder, folds) || budget.isEmpty()) {
+            return whole;
+        }
+        cancellation.reserve(budget.get().dividedBy(ENDING));
+        double left = FEATURES_SHARE * cancellation.remaining().orElseThrow().toNanos() / 1e9;
+        double checking = pace.seconds(CHECKING);
+        double fitting = Math.min(HEADROOM * left / (checking + pace.seconds(FEATURES)), left / 2 / checking);
+        TrainingRun rest = whole.sampled(Math.max(first.dataset.samples().size(), (int) fitting));
+        int planned = rest.dataset.samples().size();
+        if (planned < all) {
+            run.keep(new Sampled(planned, planned, all));
+        }
+        return rest;
+    }
+
+    /** Trains the first model on the images of this trainer; not if these do not suffice: training on all images says why. */
+    private boolean trainFirst(Path folder, FoldSelection folds) throws IOException, InterruptedException {
+        RunPlan plan;
+        try {
+            plan = plan(audit());
+        } catch (UnfitDataException | ConfigException unfit) {
+            return false;
+        }
+        RunPlan selected = folds.select(plan);
+        FoldPlan fold = selected.folds().getFirst();
+        Files.createDirectories(folder);
+        try (RunLock _ = RunLock.take(folder)) {
+            new ExistingRun(folder).begin(selected);
+            compute(selected, folder, (extraction, origin) -> {
+                FoldFolder place = FoldFolder.make(folder.resolve(fold.place()));
+                planFeatures(selected.only(List.of(fold.name())), extraction, _ -> true);
+                new FoldRun(selected, fold, place, extraction, origin, context).solveFirst();
+            });
+        }
+        return true;
+    }
+
+    /** Returns the trainer of a stratified random sample, with images of each class and part of a split. */
+    private TrainingRun sampled(int images) {
+        List<Sample> samples = dataset.samples();
+        List<String> strata = IntStream.range(0, samples.size())
+                .mapToObj(
+                        i -> samples.get(i).label() + " " + dataset.assignment().part(i))
+                .toList();
+        int least = dataset.assignment() instanceof Assignment.None ? 2 : 1; // one to train on, one to test
+        int count = Math.max(images, least * (int) strata.stream().distinct().count());
+        return count >= samples.size()
+                ? this
+                : new TrainingRun(
+                        dataset.sample(
+                                StratifiedOrder.of(strata, least, settings.get(TrainConfig::seed))
+                                        .subList(0, count)
+                                        .stream()
+                                        .sorted()
+                                        .toList()),
+                        settings,
+                        weights,
+                        cache,
+                        context);
     }
 
     private static TrainEvent.Audited audited(AuditReport report) {
@@ -166,19 +298,6 @@ public record TrainingRun(
         return MemoryEstimate.of(workload(plan), context.device(), context.threads());
     }
 
-    /** Estimates the duration of a run from a few batches; takes seconds. */
-    public Estimate estimate(RunPlan plan) throws IOException {
-        try (FrozenBackbone network =
-                        InitialModel.network(plan.config().network(), weights, context.device(), _ -> {});
-                Model model = InitialModel.model(plan.head(plan.folds().getFirst()), plan.seed(), network)) {
-            Probe probe = new Probe(model, plan.config(), new ImageReader(ImageLimits.DEFAULT));
-            List<Path> files = plan.folds().getFirst().parts().training().stream()
-                    .map(Sample::file)
-                    .toList();
-            return Estimate.of(workload(plan), probe.measure(files), context.threads());
-        }
-    }
-
     private void warn(String text) {
         context.listener().accept(new TrainEvent.Warning(text));
     }
@@ -192,8 +311,9 @@ public record TrainingRun(
      * @throws InterruptedTrainingException if the run is cancelled before anything is trained
      */
     public RunResult train(Path folder) throws IOException, InterruptedException {
-        AuditReport audit = audit();
-        return train(plan(audit), audit, folder);
+        TrainingRun run = begin(folder, whole -> whole);
+        AuditReport audit = run.audit();
+        return run.train(run.plan(audit), audit, folder);
     }
 
     /** Trains the folds of a plan. */
@@ -236,6 +356,42 @@ public record TrainingRun(
     private RunResult locked(RunPlan plan, AuditReport audit, Path folder) throws IOException {
         List<FoldResult> done = new ArrayList<>();
         Optional<Cancellation.Reason> early = Optional.empty();
+        Cancellation cancellation = context.cancellation();
+        cancellation.budget().ifPresent(all -> cancellation.reserve(all.dividedBy(ENDING)));
+        try {
+            if (cancellation.isUsed(1)) {
+                throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
+            }
+            compute(plan, folder, (extraction, origin) -> {
+                RunPlan inTime = planFeatures(plan, new ExistingRun(folder), extraction);
+                for (int i = 0; i < plan.folds().size(); i++) {
+                    FoldResult result = fold(inTime, i, folder, extraction, origin)
+                            .orElseThrow(() -> new InterruptedTrainingException(Cancellation.Reason.CANCELLED));
+                    done.add(result);
+                    result.early().ifPresent(reason -> {
+                        throw new InterruptedTrainingException(reason);
+                    });
+                }
+            });
+        } catch (InterruptedTrainingException stopped) {
+            early = Optional.of(stopped.reason());
+            for (FoldPlan fold : plan.folds().subList(done.size(), plan.folds().size())) {
+                FoldFolder place = new FoldFolder(folder.resolve(fold.place()));
+                if (Files.exists(place.model())) { // the first model, or that on frozen features
+                    done.add(new FoldResult(place.path(), place.evaluation(), Optional.empty(), early));
+                }
+            }
+        }
+        return new RunResult(done, audit, early);
+    }
+
+    /** Computes with the features of a frozen backbone. */
+    @FunctionalInterface
+    private interface Computation {
+        void run(FeatureExtraction extraction, Map<String, String> origin) throws IOException;
+    }
+
+    private void compute(RunPlan plan, Path folder, Computation computation) throws IOException {
         try (FeatureCache features = FeatureCache.open(cache, folder, this::warn);
                 FrozenBackbone network =
                         InitialModel.network(plan.config().network(), weights, context.device(), this::warn)) {
@@ -243,37 +399,88 @@ public record TrainingRun(
                     network,
                     FeatureExtractor.DEFAULT_BATCH,
                     plan.config().options().featureType());
-            FeatureExtraction extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(features));
-            planFeatures(plan, extraction);
-            Map<String, String> origin = InitialModel.origin(plan.settings(), network);
-            for (int i = 0; i < plan.folds().size() && early.isEmpty(); i++) {
-                try {
-                    Optional<FoldResult> result = fold(plan, i, folder, extraction, origin);
-                    result.ifPresent(done::add);
-                    early = result.map(FoldResult::early).orElse(Optional.of(Cancellation.Reason.CANCELLED));
-                } catch (InterruptedTrainingException stopped) {
-                    early = Optional.of(stopped.reason());
-                }
-            }
+            computation.run(
+                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(features)),
+                    InitialModel.origin(plan.settings(), network));
         }
-        return new RunResult(done, audit, early);
     }
 
-    /** Plans the features of all folds, which share most of them; fine-tuning alone needs few. */
-    private static void planFeatures(RunPlan plan, FeatureExtraction extraction) {
+    /**
+     * Plans the features of all folds, which share most of them; fine-tuning alone needs few. Those of a sample are computed at
+     * once, in groups, until their share of the time budget is used.
+     *
+     * @return the plan of the images whose features are planned or computed
+     */
+    private RunPlan planFeatures(RunPlan plan, ExistingRun run, FeatureExtraction extraction) throws IOException {
         Recipe recipe = plan.config().recipe();
         if (recipe.stage1().epochs() == 0 && recipe.solver().isEmpty()) {
-            return;
+            return plan;
         }
-        Crops test = plan.config().options().testPlan().testing();
-        Crops training = plan.config().options().crops().training(recipe.seed());
+        int all = dataset.samples().size();
+        Optional<Sampled> kept = run.sample();
+        if (kept.isEmpty() && context.cancellation().budget().isEmpty()) {
+            planFeatures(plan, extraction, _ -> true);
+            return plan;
+        }
+        Sampled sample = kept.orElse(new Sampled(all, all, all));
+        Map<Sample, String> strata = new LinkedHashMap<>();
         for (FoldPlan fold : plan.folds()) {
-            extraction.plan(fold.parts().training(), training);
-            if (recipe.solver().isPresent()) { // the last fit has them too
-                extraction.plan(fold.parts().validation(), training);
+            fold.parts().training().forEach(image -> strata.putIfAbsent(image, image.label() + " train"));
+            fold.parts().validation().forEach(image -> strata.putIfAbsent(image, image.label() + " validation"));
+            fold.parts().test().forEach(image -> strata.putIfAbsent(image, image.label() + " test"));
+        }
+        List<Sample> images = List.copyOf(strata.keySet());
+        List<Sample> order = StratifiedOrder.of(List.copyOf(strata.values()), 1, plan.seed()).stream()
+                .map(images::get)
+                .toList();
+        int most = Math.min(order.size(), sample.used());
+        int done = 0;
+        Optional<Duration> end = context.cancellation().remaining().map(left -> left.dividedBy(2));
+        while (done < most && (done == 0 || !hasReached(end))) {
+            int start = done;
+            // the first group may be all images of the first model, whose features are in the cache then
+            int next = Math.min(
+                    most, start + (start > 0 ? GROUP : Math.max(FIRST_IMAGES, new HashSet<>(strata.values()).size())));
+            extraction.beginGroup();
+            planFeatures(plan, extraction, new HashSet<>(order.subList(start, next))::contains);
+            extraction.computeGroup(
+                    FEATURES,
+                    context.threads(),
+                    (task, some, _) -> context.measuring(
+                            new TrainEvent.Task(FEATURES, start + (task.equals(FEATURES) ? some : 0), most)));
+            done = next;
+        }
+        if (done < most) {
+            run.keep(new Sampled(sample.planned(), done, sample.all()));
+        }
+        if (sample.planned() < sample.all() || done < most) {
+            warn(
+                    "the time budget suffices for %d of %d images, a stratified random sample; a longer --time-budget uses more"
+                            .formatted(done, sample.all()));
+        }
+        return done < order.size() ? plan.within(new HashSet<>(order.subList(0, done))) : plan;
+    }
+
+    /** Whether only so much of the time budget is left for training. */
+    private boolean hasReached(Optional<Duration> end) {
+        return context.cancellation()
+                .remaining()
+                .filter(left -> left.compareTo(end.orElseThrow()) <= 0)
+                .isPresent();
+    }
+
+    private static void planFeatures(RunPlan plan, FeatureExtraction extraction, Predicate<Sample> planned) {
+        Crops training = plan.config().options().crops().training(plan.seed());
+        Crops test = plan.config().options().testPlan().testing();
+        for (FoldPlan fold : plan.folds()) {
+            List<Sample> validation =
+                    fold.parts().validation().stream().filter(planned).toList();
+            extraction.plan(fold.parts().training().stream().filter(planned).toList(), training);
+            if (plan.config().recipe().solver().isPresent()) { // the last fit has them too
+                extraction.plan(validation, training);
             }
-            extraction.plan(fold.parts().validation(), test);
-            extraction.plan(fold.parts().test(), test);
+            extraction.plan(validation, test);
+            extraction.plan(fold.parts().test().stream().filter(planned).toList(), test);
         }
     }
 

@@ -162,9 +162,8 @@ class RunImagesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"pca:4/average/l2", "pca:4/rbf:sigma=estimate/triu/root/l2", "rbf:sigma=estimate/triu/l2"})
-    void fittedPoolingIsEstimatedAndTrained(String pooling) throws IOException, InterruptedException {
+    void fittedPoolingIsTrained(String pooling) throws IOException, InterruptedException {
         run = run.with("network.pooling", pooling);
-        assertThat(run.trainer().estimate(run.plan()).total()).isPositive();
         assertThat(run.train(List.of("1")).folds()).hasSize(1);
     }
 }

@@ -109,7 +109,6 @@ class TailRunTest {
         assertThat(work.headParameters()).isEqualTo(2 * 1001);
         assertThat(work.descriptorSize()).isEqualTo(1000);
         assertThat(work.memoryBytes()).isGreaterThan(4 * (work.backboneParameters() + 513_000));
-        assertThat(run.trainer().estimate(run.plan()).total()).isPositive();
         assertThat(run.with("network.pooling", "average")
                         .trainer()
                         .workload(run.with("network.pooling", "average").plan())

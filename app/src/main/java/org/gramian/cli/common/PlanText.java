@@ -2,17 +2,15 @@ package org.gramian.cli.common;
 
 import java.time.Duration;
 import java.util.Locale;
-import java.util.Optional;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.QuotedText;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.Settings.Setting;
-import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Workload;
 
-/** Output of {@code --dry-run}: every value with its origin, and sizes and times of the run. */
+/** Output of {@code --dry-run}: every value with its origin, and sizes of the run. */
 public final class PlanText {
     private PlanText() {}
 
@@ -31,12 +29,11 @@ public final class PlanText {
     }
 
     /**
-     * Lists images, sizes and time.
+     * Lists images and sizes.
      *
      * @param memory of the run
-     * @param estimate of the time, if measured
      */
-    public static String work(Workload work, MemoryEstimate memory, Optional<Estimate> estimate) {
+    public static String work(Workload work, MemoryEstimate memory) {
         RunConfig config = work.config();
         StringBuilder text = new StringBuilder("Plan:\n");
         for (Workload.Fold fold : work.folds()) {
@@ -79,23 +76,7 @@ public final class PlanText {
                                 work.descriptorSize(),
                                 work.classes()));
         line(text, "memory", "about " + memory.text());
-        estimate.ifPresent(time -> line(text, "time", time(time, condition(config))));
         return text.toString();
-    }
-
-    /** Returns the condition of a time estimate. */
-    public static String condition(RunConfig config) {
-        return config.recipe().solver().isPresent() ? " plus fitting the classifier" : " if all epochs are needed";
-    }
-
-    private static String time(Estimate time, String condition) {
-        return "about %s%s (estimated from one batch): features %s, head %s, fine-tuning %s"
-                .formatted(
-                        duration(time.total()),
-                        condition,
-                        duration(time.features()),
-                        duration(time.stage1()),
-                        time.stage2().isZero() ? "none" : duration(time.stage2()));
     }
 
     private static void line(StringBuilder text, String name, String value) {

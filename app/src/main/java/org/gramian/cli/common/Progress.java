@@ -5,7 +5,9 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
@@ -173,6 +175,7 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         private final boolean json;
         private final InstantSource clock;
         private final Instant start;
+        private final Eta eta = new Eta();
         private Instant printed;
         private String remark = "";
 
@@ -193,9 +196,10 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         @Override
         public synchronized void accept(long done) {
             Instant now = clock.instant();
+            eta.accept(Duration.between(start, now), done);
             if (isDue(start, printed, now)) {
                 printed = now;
-                log.println(json ? json(done) : text(done, Duration.between(start, now)));
+                log.println(json ? json(done) : text(done));
                 log.flush();
             }
         }
@@ -216,15 +220,8 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
             return Console.json("progress", values);
         }
 
-        private String text(long done, Duration passed) {
-            String count = task + "  " + done + (all > 0 ? "/" + all : "");
-            if (!remark.isEmpty()) {
-                return task + "  " + remark;
-            }
-            return done <= 0 || all <= done
-                    ? count
-                    : count + "  eta "
-                            + EpochText.time(passed.multipliedBy(all - done).dividedBy(done));
+        private String text(long done) {
+            return task + "  " + (remark.isEmpty() ? done + (all > 0 ? "/" + all : "") + eta.text(all - done) : remark);
         }
 
         @Override
@@ -243,8 +240,8 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
     static final class BarText implements ProgressBarRenderer {
         private static final int WIDEST = 24;
         private static final int NARROWEST = 4;
-        /** Elapsed milliseconds before a remaining time is shown: earlier estimates are unreliable. */
-        private static final int MILLISECONDS = 2000;
+
+        private final Eta eta = new Eta();
 
         @Override
         public String render(ProgressState state, int width) {
@@ -263,18 +260,61 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
             return "█".repeat(full) + "░".repeat(width - full);
         }
 
-        private static String steps(ProgressState state) {
+        private String steps(ProgressState state) {
             if (state.isIndefinite()) {
                 return Long.toString(state.getCurrent());
             }
-            long done = state.getCurrent() - state.getStart();
-            long rest = Math.max(0, state.getMax() - state.getCurrent());
-            String count = state.getCurrent() + "/" + state.getMax();
-            Duration passed = state.getElapsedAfterStart();
-            return done <= 0 || rest == 0 || passed.toMillis() < MILLISECONDS
-                    ? count
-                    : count + "  eta "
-                            + EpochText.time(passed.multipliedBy(rest).dividedBy(done));
+            eta.accept(state.getElapsedAfterStart(), state.getCurrent() - state.getStart());
+            return state.getCurrent() + "/" + state.getMax() + eta.text(state.getMax() - state.getCurrent());
+        }
+    }
+
+    /**
+     * Remaining time of a task by its speed in the later half of the time so far. It is known once that speed agrees with the one
+     * before: the first steps are slower, since code and libraries load.
+     */
+    final class Eta {
+        private static final Duration SHORTEST = Duration.ofSeconds(2);
+        private static final double SPACING = 1.02;
+        private static final double AGREEMENT = 1.3;
+
+        private record Mark(double seconds, long done) {}
+
+        private final List<Mark> marks = new ArrayList<>(List.of(new Mark(0, 0)));
+
+        /** Receives the number of steps done after a time. */
+        synchronized void accept(Duration passed, long done) {
+            Mark mark = new Mark(passed.toNanos() / 1e9, done);
+            if (marks.size() > 1 && marks.getLast().seconds < SPACING * marks.get(marks.size() - 2).seconds) {
+                marks.removeLast(); // a few hundred marks for any number of steps
+            }
+            marks.add(mark);
+        }
+
+        /** Returns the remaining time of some steps as {@code "  eta 0:27"}; empty if it is not known. */
+        synchronized String text(long left) {
+            Mark now = marks.getLast();
+            Mark half = at(now.seconds / 2);
+            double late = speed(half, now);
+            double early = speed(at(now.seconds / 4), half);
+            boolean known = now.seconds >= SHORTEST.toSeconds()
+                    && early > 0
+                    && Math.max(late, early) <= AGREEMENT * Math.min(late, early);
+            return known && left > 0
+                    ? "  eta " + EpochText.time(Duration.ofMillis(Math.round(1000 * left / late)))
+                    : "";
+        }
+
+        private static double speed(Mark from, Mark to) {
+            return (to.done - from.done) / (to.seconds - from.seconds);
+        }
+
+        /** Returns the last mark up to a time. */
+        private Mark at(double seconds) {
+            return marks.reversed().stream()
+                    .filter(mark -> mark.seconds <= seconds)
+                    .findFirst()
+                    .orElseThrow();
         }
     }
 }

@@ -94,6 +94,11 @@ public record RunFolder(Path path) {
         }
     }
 
+    /** Returns whether a run was begun. */
+    boolean exists() {
+        return new ExistingRun(path).exists();
+    }
+
     /** Returns the configuration of the run. */
     Settings settings() {
         return new ExistingRun(path).settings();

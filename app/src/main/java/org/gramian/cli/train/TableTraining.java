@@ -3,9 +3,7 @@ package org.gramian.cli.train;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -20,7 +18,6 @@ import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.Interruption;
-import org.gramian.cli.common.PlanText;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.evaluate.Metric;
 import org.gramian.image.dataset.Note;
@@ -29,7 +26,6 @@ import org.gramian.run.RunResult;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig;
-import org.gramian.run.plan.Estimate;
 import org.gramian.table.ResultTable;
 import org.gramian.table.TableReport;
 import org.gramian.table.TableRun;
@@ -54,8 +50,8 @@ final class TableTraining implements TableRun.Listener {
     private final Device device;
     private final TrainDisplay display;
 
-    /** Estimates of the rows that are still to train, by folder. */
-    private final Map<Path, Estimate> left = new LinkedHashMap<>();
+    /** Number of rows that are still to train. */
+    private int left;
 
     /**
      * @param command as typed, which also resumes the table
@@ -126,8 +122,7 @@ final class TableTraining implements TableRun.Listener {
     /** Prints the plan. There is nothing to save, so that Ctrl-C may end the process at once. */
     private int show(TrainingContext context) throws IOException, InterruptedException {
         run.prepare(context);
-        Map<Entry, Estimate> estimates = estimates(context);
-        console.out().print(planText(estimates));
+        console.out().print(planText());
         console.out().flush();
         return code();
     }
@@ -155,10 +150,6 @@ final class TableTraining implements TableRun.Listener {
 
     private void announce(TrainingContext context) throws IOException {
         console.say("table folder: " + folder);
-        if (!run.due().isEmpty()) {
-            console.say("estimating the training time of each row");
-        }
-        Map<Entry, Estimate> estimates = estimates(context);
         context.cancellation().reason().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
@@ -168,27 +159,15 @@ final class TableTraining implements TableRun.Listener {
                             entry.title() + " on " + entry.data().name() + " cannot be trained: " + reason(cause)));
         }
         run.table().remarks().forEach(console::say);
-        if (!estimates.isEmpty()) {
-            console.say(estimates.size() + (estimates.size() == 1 ? " row" : " rows") + " to train, about "
-                    + PlanText.duration(total(estimates))
-                    + " if all epochs are needed (estimated from one batch each)");
+        left = run.due().size();
+        if (left > 0) {
+            console.say(left + (left == 1 ? " row" : " rows") + " to train");
         }
-        estimates.forEach((entry, estimate) -> left.put(entry.folder(), estimate));
-    }
-
-    private Map<Entry, Estimate> estimates(TrainingContext context) {
-        Map<Entry, Estimate> estimates = new LinkedHashMap<>();
-        for (Entry entry : run.due()) {
-            if (context.cancellation().reason().isEmpty()) {
-                run.estimate(entry, context).ifPresent(estimate -> estimates.put(entry, estimate));
-            }
-        }
-        return estimates;
     }
 
     @Override
     public void begun(Entry entry) throws IOException {
-        left.remove(entry.folder());
+        left--;
         console.say(place(entry));
         display.row("row " + number(entry) + "/" + run.entries().size() + " "
                 + entry.row().name() + ", ");
@@ -204,9 +183,8 @@ final class TableTraining implements TableRun.Listener {
         if (entry.isFinished()) {
             RunResult result = new RunResult(entry.folds(), run.audit(entry.data()), Optional.empty());
             new TrainSummary(result, entry.folds().size(), new RunFolder(entry.folder())).write();
-            Duration rest = left.values().stream().map(TableTraining::epochs).reduce(Duration.ZERO, Duration::plus);
             console.say(place(entry) + ": test accuracy " + result.summary().text(Metric.ACCURACY) + " %"
-                    + (left.isEmpty() ? "" : "; about " + PlanText.duration(rest) + " left"));
+                    + (left <= 0 ? "" : "; " + left + (left == 1 ? " row" : " rows") + " left"));
         }
         write();
     }
@@ -278,36 +256,29 @@ final class TableTraining implements TableRun.Listener {
     }
 
     /** Returns what would be trained, under names that options take. */
-    private String planText(Map<Entry, Estimate> estimates) throws IOException {
-        List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("row", "name", "dataset", "size", "params", "state", "time"));
+    private String planText() throws IOException {
+        List<List<String>> lines = new ArrayList<>();
+        lines.add(List.of("row", "name", "dataset", "size", "params", "state"));
         Map<String, List<String>> failures = new LinkedHashMap<>();
         for (Entry entry : run.entries()) {
             Optional<ResultTable.Size> size = ResultTable.Size.of(entry);
-            rows.add(List.of(
+            lines.add(List.of(
                     entry.title(),
                     entry.row().name(),
                     entry.data().name(),
                     size.map(one -> grouped(one.descriptor())).orElse("–"),
                     size.map(one -> grouped(one.parameters())).orElse("–"),
-                    state(entry),
-                    Optional.ofNullable(estimates.get(entry))
-                            .map(one -> PlanText.duration(epochs(one)))
-                            .orElse("–")));
+                    state(entry)));
             entry.failure()
                     .ifPresent(cause -> failures.computeIfAbsent(reason(cause), _ -> new ArrayList<>())
                             .add(entry.title() + " on " + entry.data().name()));
         }
         StringBuilder text = new StringBuilder();
-        append(text, rows);
+        append(text, lines);
         failures.forEach((reason, places) -> line(text, String.join("; ", places) + ": " + reason));
         run.table().remarks().forEach(remark -> line(text, remark));
-        line(
-                text,
-                estimates.isEmpty()
-                        ? "nothing to train"
-                        : "about " + PlanText.duration(total(estimates))
-                                + " if all epochs are needed, features included (estimated from one batch per row)");
+        int rows = run.due().size();
+        line(text, rows == 0 ? "nothing to train" : rows + (rows == 1 ? " row" : " rows") + " to train");
         return text.toString();
     }
 
@@ -321,23 +292,5 @@ final class TableTraining implements TableRun.Listener {
 
     private static String grouped(long number) {
         return String.format(Locale.ROOT, "%,d", number);
-    }
-
-    private static Duration epochs(Estimate estimate) {
-        return estimate.stage1().plus(estimate.stage2());
-    }
-
-    /** Features of a dataset are computed once, for whichever row needs most of them. */
-    private static Duration total(Map<Entry, Estimate> estimates) {
-        Map<String, Duration> features = new HashMap<>();
-        Duration total = Duration.ZERO;
-        for (Map.Entry<Entry, Estimate> one : estimates.entrySet()) {
-            total = total.plus(epochs(one.getValue()));
-            features.merge(
-                    one.getKey().data().name(),
-                    one.getValue().features(),
-                    (first, second) -> first.compareTo(second) < 0 ? second : first);
-        }
-        return features.values().stream().reduce(total, Duration::plus);
     }
 }

@@ -38,7 +38,6 @@ import org.gramian.run.config.Settings;
 import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.run.config.TrainConfig.Quality;
-import org.gramian.run.plan.Estimate;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
@@ -95,14 +94,15 @@ public final class TrainCommand implements Callable<Integer> {
             })
     private List<String> folds = List.of();
 
-    @Option(names = "--dry-run", description = "show configuration, sizes and estimated time; do not train")
+    @Option(names = "--dry-run", description = "show configuration and sizes; do not train")
     private boolean dry;
 
     @Option(
             names = "--time-budget",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "time for the whole run, e.g. 30m or 1h30m; keeps the best checkpoint")
+            description =
+                    "time for the whole run, e.g. 30s, 2m or 1h30m; uses as many images as fit and always ends with a model")
     private @Nullable Duration budget;
 
     @Mixin
@@ -141,22 +141,20 @@ public final class TrainCommand implements Callable<Integer> {
             TrainingContext context = training.context(device, display, breaks);
             TrainingRun trainer = new TrainingRun(dataset, requested, options.store(), caching.root(), context);
             if (dry) { // nothing to save: Ctrl-C may end the process at once
-                RunPlan plan = plan(trainer, trainer.audit(), folder);
-                return show(trainer, plan, trainer.estimate(plan));
+                return show(trainer, plan(trainer, trainer.audit(), folder));
             }
             try (Interruption interruption = new Interruption(breaks, console::warn)) {
                 return planAndTrain(trainer, display, folder, interruption);
             } catch (InterruptedTrainingException stopped) {
                 console.warn("interrupted before training began"
-                        + (resumed == null ? "" : "; resume with: " + resume(folder)));
+                        + (folder.exists() ? "; resume with: " + resume(folder) : ""));
                 return ExitCode.INTERRUPTED;
             }
         }
     }
 
     private RunPlan plan(TrainingRun trainer, AuditReport audit, RunFolder folder) throws IOException {
-        RunPlan whole = trainer.plan(audit);
-        RunPlan plan = folds.isEmpty() ? folder.rest(whole) : whole.only(folds);
+        RunPlan plan = selected(trainer.plan(audit), folder);
         console.say(
                 resumed == null
                         ? chosen(plan)
@@ -164,9 +162,18 @@ public final class TrainCommand implements Callable<Integer> {
         return plan;
     }
 
+    private RunPlan selected(RunPlan whole, RunFolder folder) throws IOException {
+        return folds.isEmpty() ? folder.rest(whole) : whole.only(folds);
+    }
+
     /** @throws InterruptedTrainingException if interrupted before training */
-    private int planAndTrain(TrainingRun trainer, TrainDisplay display, RunFolder folder, Interruption interruption)
+    private int planAndTrain(TrainingRun whole, TrainDisplay display, RunFolder folder, Interruption interruption)
             throws IOException, InterruptedException {
+        TrainingRun trainer = whole.begin(folder.path(), plan -> {
+            RunPlan selected = selected(plan, folder);
+            begin(folder);
+            return selected;
+        });
         AuditReport found = trainer.audit();
         // as in the run's first audit.json
         AuditReport audit = resumed == null
@@ -176,12 +183,9 @@ public final class TrainCommand implements Callable<Integer> {
         RunPlan plan = plan(trainer, audit, folder);
         requireNotInterrupted(trainer);
         if (resumed == null) {
-            console.say(expectation(trainer, plan));
+            console.say("estimated memory " + trainer.memory(plan).text());
         }
         requireNotInterrupted(trainer);
-        if (budget != null) {
-            reserve(trainer, plan, budget);
-        }
         interruption.keeps(training.keepEvery());
         int code = train(trainer, plan, audit, folder, display);
         if (resumed != null && !display.trained()) {
@@ -192,27 +196,6 @@ public final class TrainCommand implements Callable<Integer> {
 
     private static void requireNotInterrupted(TrainingRun trainer) {
         trainer.context().throwIfCancelled();
-    }
-
-    /** Sets time for test and report apart. */
-    private void reserve(TrainingRun trainer, RunPlan plan, Duration whole) throws IOException {
-        Estimate estimate = trainer.estimate(plan);
-        Duration reserved = trainer.context().cancellation().reserve(estimate.ending());
-        console.say("time budget " + PlanText.duration(whole) + ", " + PlanText.duration(reserved)
-                + " of it for test and report"
-                + (whole.compareTo(estimate.features().plus(reserved)) < 0
-                        ? "; features take about " + PlanText.duration(estimate.features())
-                                + " unless they are cached, so there may be no model"
-                        : ""));
-    }
-
-    /** Returns estimated time and memory. No time on a GPU: one small batch does not predict captured CUDA graphs. */
-    private static String expectation(TrainingRun trainer, RunPlan plan) throws IOException {
-        String memory = "estimated memory " + trainer.memory(plan).text();
-        return trainer.context().device().kind() == Device.Kind.CPU
-                ? "estimated time " + PlanText.duration(trainer.estimate(plan).total())
-                        + PlanText.condition(plan.config()) + "; " + memory
-                : memory;
     }
 
     private static String resume(RunFolder folder) {
@@ -271,15 +254,15 @@ public final class TrainCommand implements Callable<Integer> {
                         .orElse("");
     }
 
-    private int show(TrainingRun trainer, RunPlan plan, Estimate estimate) {
+    private int show(TrainingRun trainer, RunPlan plan) {
         console.out().print(PlanText.configuration(plan.settings()));
-        console.out().print(PlanText.work(trainer.workload(plan), trainer.memory(plan), Optional.of(estimate)));
+        console.out().print(PlanText.work(trainer.workload(plan), trainer.memory(plan)));
         console.out().flush();
         return ExitCode.DONE;
     }
 
-    private int train(TrainingRun trainer, RunPlan plan, AuditReport audit, RunFolder folder, TrainDisplay display)
-            throws IOException {
+    /** Writes what a resumed run needs. */
+    private void begin(RunFolder folder) throws IOException {
         if (resumed == null) {
             List<String> kept = new ArrayList<>(caching.lines());
             if (noReport) {
@@ -287,6 +270,11 @@ public final class TrainCommand implements Callable<Integer> {
             }
             folder.begin(images == null ? folder.images() : images, kept);
         }
+    }
+
+    private int train(TrainingRun trainer, RunPlan plan, AuditReport audit, RunFolder folder, TrainDisplay display)
+            throws IOException {
+        begin(folder);
         console.say("run folder: " + folder.path());
         RunResult result;
         try {

@@ -16,6 +16,7 @@ import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Audited;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Evaluated;
+import org.gramian.train.event.TrainEvent.FirstModel;
 import org.gramian.train.event.TrainEvent.FoldDone;
 import org.gramian.train.event.TrainEvent.FoldStarted;
 import org.gramian.train.event.TrainEvent.PoolingChosen;
@@ -52,6 +53,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private int epochsShown;
     private Optional<EpochDone> lastEpoch = Optional.empty();
     private Optional<EpochDone> bestEpoch = Optional.empty();
+    private Optional<PoolingCompared> leader = Optional.empty();
     /** Whether a fold is under way and did any work, how many folds did, since when. */
     private boolean inFold;
 
@@ -106,6 +108,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         switch (event) {
             case FoldStarted started -> {
                 fold = row + (started.folds() == 1 ? "" : "fold " + started.number() + "/" + started.folds() + ", ");
+                leader = Optional.empty();
                 inFold = true;
                 atWork = false;
                 foldStart = System.nanoTime();
@@ -148,6 +151,9 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                                 started.validation() == 0 ? "" : " (" + started.validationSource() + ")",
                                 started.test(),
                                 remaining(started)));
+            case FirstModel first ->
+                say(fold + "first model, average pooling of " + first.images() + " training images: "
+                        + testAccuracy(first.test()) + "; written to " + first.model());
             case PoolingCompared compared -> show(compared);
             case PoolingChosen chosen -> show(chosen);
             case Solved found -> detail("classifier " + solution(found));
@@ -262,8 +268,15 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     }
 
     private void show(PoolingCompared compared) {
+        leader = leader.filter(best -> best.accuracy() >= compared.accuracy()).or(() -> Optional.of(compared));
         if (progress != null) {
-            progress.remark(String.format(Locale.ROOT, "%s %.1f%%", compared.name(), 100 * compared.accuracy()));
+            progress.remark(String.format(
+                    Locale.ROOT,
+                    "%s %.1f%%  best: %s %.1f%%",
+                    compared.name(),
+                    100 * compared.accuracy(),
+                    leader.orElseThrow().name(),
+                    100 * leader.orElseThrow().accuracy()));
         }
     }
 

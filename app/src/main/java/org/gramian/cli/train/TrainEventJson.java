@@ -9,6 +9,7 @@ import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Audited;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Evaluated;
+import org.gramian.train.event.TrainEvent.FirstModel;
 import org.gramian.train.event.TrainEvent.FoldDone;
 import org.gramian.train.event.TrainEvent.FoldStarted;
 import org.gramian.train.event.TrainEvent.PoolingChosen;
@@ -64,6 +65,12 @@ final class TrainEventJson {
                                 "validation", fold.validation(),
                                 "validation_source", fold.validationSource(),
                                 "test", fold.test()));
+            case FirstModel first -> {
+                Map<String, Object> values = accuracy(first.test());
+                values.put("train", first.images());
+                values.put("model", first.model().toString());
+                write("first_model", prefix, values);
+            }
             case PoolingCompared compared -> write("pooling_candidate", prefix, pooling(compared));
             case PoolingChosen chosen -> write("pooling", prefix, pooling(chosen.best()));
             case Solved found -> write("classifier", prefix, solution(found));

@@ -4,16 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
-import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Workload;
 import org.gramian.tensor.Device;
@@ -41,26 +38,23 @@ class PlanTextTest {
     }
 
     @Test
-    void thePlanShowsImagesShapesParametersMemoryAndTime() {
+    void thePlanShowsImagesShapesParametersAndMemory() {
         Workload work =
                 new Workload(RunConfig.of(SETTINGS), 10, List.of(new Workload.Fold("third 1", 600, 67, 333)), 2 * 1000);
-        Estimate time = new Estimate(Duration.ofSeconds(90), Duration.ofMinutes(118), Duration.ZERO);
-        assertThat(PlanText.work(work, memory(work), Optional.of(time)))
+        assertThat(PlanText.work(work, memory(work)))
                 .containsPattern("(?m)^ *third 1 +600\\D+67\\D+333\\b")
                 .containsPattern("resize:224\\D+1\\D+1\\D")
                 .has(facts("2000", "[832, 14, 14]", "googlenet:inception_4e", "1.3 GB"))
                 .has(facts("8256", "10"))
                 .containsPattern("\\b574\\d{3}\\b")
-                .containsPattern("(?m)^ *memory +\\D*[0-9.]+ GB(\\D+[0-9.]+ GB){3}")
-                .has(facts("1 h 59 min", "1 min 30 s", "1 h 58 min"));
-        assertThat(PlanText.work(work, memory(work), Optional.empty())).doesNotContainPattern("\\d (h|min|s)\\b");
+                .containsPattern("(?m)^ *memory +\\D*[0-9.]+ GB(\\D+[0-9.]+ GB){3}");
     }
 
     @Test
     void thePlanSaysWhatTheTailOfTheNetworkIs() {
         RunConfig config = RunConfig.of(SETTINGS.with("network.pooling", "conv:same/tail"));
         Workload work = new Workload(config, 10, List.of(new Workload.Fold("third 1", 600, 67, 333)), 0);
-        assertThat(PlanText.work(work, memory(work), Optional.empty()))
+        assertThat(PlanText.work(work, memory(work)))
                 .has(facts("googlenet", "inception_4e", "pool4/3x3_s2, inception_5a, inception_5b, pool5"))
                 .has(facts("2.5 million", "703306", "1024", "10"));
     }

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
@@ -37,16 +38,28 @@ class ProgressTest {
 
     @Test
     void longTaskLogsStepsAndRemainingTime() {
-        seconds.set(10);
-        progress.accept(100);
-        seconds.set(19);
-        progress.accept(150);
-        seconds.set(20);
-        progress.accept(300);
+        for (int second = 1; second <= 20; second++) {
+            seconds.set(second);
+            progress.accept(10L * second);
+        }
         assertThat(log.toString().lines())
                 .satisfiesExactly(
                         first -> assertThat(first).startsWith(TASK).has(facts("100/400", "eta 0:30")),
-                        second -> assertThat(second).startsWith(TASK).has(facts("300/400", "eta 0:07")));
+                        second -> assertThat(second).startsWith(TASK).has(facts("200/400", "eta 0:20")));
+    }
+
+    /** The first item takes 10 s, 20 others one second: the mean would be wrong by a factor of 1.5 and more. */
+    @Test
+    void slowStartGivesNoEtaUntilSpeedIsStable() {
+        seconds.set(10);
+        progress.accept(1);
+        for (int second = 11; second <= 80; second++) {
+            seconds.set(second);
+            progress.accept(second - 9L);
+        }
+        List<String> lines = log.toString().lines().toList();
+        assertThat(lines.getFirst()).doesNotContain("eta");
+        assertThat(lines.getLast()).has(facts("68/400", "eta 5:32"));
     }
 
     @Test

@@ -95,14 +95,14 @@ class CompareTableTest {
     }
 
     @Test
-    void dryRunEstimatesWithoutTraining() {
+    void dryRunPlansWithoutTraining() {
         Run run = compare("--methods", "average," + COVARIANCE, "--dry-run");
         assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out()).containsPattern("average +average +pictures +120 +363 .*\\d+ s");
+        assertThat(run.out()).containsPattern("average +average +pictures +120 +363 +to train");
         String large = "pca:4/covariance/spd:9/triu";
         Run failed = compare("--methods", "a=" + large + ",b=" + large, "--dry-run");
         assertThat(failed.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(failed.out()).has(facts("a", "b", "network.pooling")).doesNotContainPattern("\\d+ (s|min)\\b");
+        assertThat(failed.out()).has(facts("a", "b", "network.pooling"));
         assertThat(out).doesNotExist();
     }
 
@@ -114,8 +114,8 @@ class CompareTableTest {
                         .split(" "));
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out())
-                .containsPattern("B-CNN, mean +bcnn +pictures .* \\d+ s")
-                .containsPattern("iSQRT-COV +isqrt +pictures .* –")
+                .containsPattern("B-CNN, mean +bcnn +pictures .* to train")
+                .containsPattern("iSQRT-COV +isqrt +pictures ")
                 .has(facts("stage1.epochs=3", "B-CNN, mean"));
     }
 

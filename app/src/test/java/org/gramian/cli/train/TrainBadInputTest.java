@@ -138,15 +138,4 @@ final class TrainBadInputTest extends TrainFixture {
         List<String> chosen = List.of("--backbone", "squeezenet", "--weights", model.toString());
         assertRefused(ExitCode.MODEL, tiny.train(out, chosen.toArray()), facts("other.safetensors"));
     }
-
-    @Test
-    void imagesThatAreGone() throws IOException {
-        assertThat(tiny.train(out, "--epochs", "0", "--fine-tune", "2", "--augment", "none", "--time-budget", "0.001s")
-                        .code())
-                .isEqualTo(ExitCode.INTERRUPTED);
-        remove("wood/1.bmp");
-        Run run = tiny.goOn(out);
-        assertThat(run.code()).as(run.err()).isNotZero();
-        assertThat(run.err()).contains(out.toString()).doesNotContain("Exception");
-    }
 }

@@ -22,6 +22,7 @@ import org.gramian.image.audit.AuditReport.DuplicateGroup;
 import org.gramian.image.audit.AuditReport.UnreadableImage;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
 
 /**
@@ -97,7 +98,9 @@ public final class Audit {
         List<ClassCount> classes = count(subject, readable);
         List<DuplicateGroup> duplicates = new DuplicateSearch(subject, readable, options).find();
         List<Finding> findings = new ArrayList<>(DatasetFindings.ofUnreadable(lost));
-        findings.addAll(DatasetFindings.ofClasses(classes, options));
+        if (dataset.notes().stream().noneMatch(note -> note.kind() == Note.Kind.SAMPLED)) {
+            findings.addAll(DatasetFindings.ofClasses(classes, options));
+        }
         findings.addAll(DatasetFindings.ofSplits(subject, readable));
         findings.addAll(DatasetFindings.ofDuplicates(
                 duplicates, !subject.partitionings().isEmpty()));

@@ -274,6 +274,7 @@ public final class DatasetFindings {
             case VALIDATION_TESTS ->
                 "Hyperparameters selected on these images are then tested on them, which biases the result upwards.";
             case ABSENT_CLASSES, ABSENT_IMAGES -> "Is the download complete, and are the names spelt as in the lists?";
+            case SAMPLED -> "A longer --time-budget uses more images.";
             case UNLISTED_IMAGES, UNLABELLED_IMAGES -> "Add them to the lists to use them.";
             case UNTESTED_CLASSES, UNVALIDATED_CLASSES, STRADDLING_COPIES, COPIES_ACROSS_CLASSES, UNCOMPARED_FILES ->
                 "Check them before trusting a result.";

@@ -7,6 +7,34 @@ import java.util.List;
  * {@link Dataset#samples}.
  */
 public sealed interface Assignment {
+    /** Returns the assignment of some samples. */
+    default Assignment some(List<Integer> indexes) {
+        return switch (this) {
+            case None none -> none;
+            case Splits(List<Split> splits) ->
+                new Splits(splits.stream()
+                        .map(split -> new Split(
+                                split.name,
+                                indexes.stream().map(split.parts::get).toList()))
+                        .toList());
+            case Folds(List<Integer> numbers) ->
+                new Folds(indexes.stream().map(numbers::get).toList());
+            case Groups(List<String> letters) ->
+                new Groups(indexes.stream().map(letters::get).toList());
+        };
+    }
+
+    /** Returns the part of a sample in the only or first split, its fold or its physical sample; empty without splits. */
+    default String part(int index) {
+        return switch (this) {
+            case None _ -> "";
+            case Splits(List<Split> splits) ->
+                splits.getFirst().parts.get(index).name();
+            case Folds(List<Integer> numbers) -> numbers.get(index).toString();
+            case Groups(List<String> letters) -> letters.get(index);
+        };
+    }
+
     /** No published splits: a random protocol has to split the dataset. */
     record None() implements Assignment {}
 

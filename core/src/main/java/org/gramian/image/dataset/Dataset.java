@@ -1,6 +1,7 @@
 package org.gramian.image.dataset;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -73,6 +74,17 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
         int[] counts = new int[classes.size()];
         samples.forEach(sample -> counts[sample.label()]++);
         return Arrays.stream(counts).boxed().toList();
+    }
+
+    /** Returns a dataset of some samples with the same classes, and a note; {@code indexes} are ascending. */
+    public Dataset sample(List<Integer> indexes) {
+        List<Note> notes = new ArrayList<>(source.notes);
+        notes.add(new Note(Note.Kind.SAMPLED, samples.size() - indexes.size(), List.of()));
+        return new Dataset(
+                root,
+                classes,
+                indexes.stream().map(samples::get).toList(),
+                new Source(source.layout, source.assignment.some(indexes), notes));
     }
 
     private static void requireDistinct(List<String> names, String what) {

@@ -60,6 +60,7 @@ public record Note(Kind kind, int count, List<String> examples) {
                 "sets of identical files lie on both sides of a given split, which biases the result upwards"),
         COPIES_ACROSS_CLASSES(
                 "set of identical files has more than one label", "sets of identical files have more than one label"),
+        SAMPLED("image was left out of a random sample", "images were left out of a random sample"),
         UNCOMPARED_FILES(
                 "file could not be opened and was not compared with others",
                 "files could not be opened and were not compared with others");

@@ -74,6 +74,15 @@ public sealed interface TrainEvent {
             implements TrainEvent {}
 
     /**
+     * The first model of a run, a linear classifier on average pooling, is written. Others replace it.
+     *
+     * @param test its accuracy
+     * @param images number of training images
+     * @param model its file
+     */
+    record FirstModel(TestAccuracy test, int images, Path model) implements TrainEvent {}
+
+    /**
      * A pooling was compared with others on training images.
      *
      * @param name in tables

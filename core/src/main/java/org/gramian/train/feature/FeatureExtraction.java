@@ -16,7 +16,6 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,6 +24,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.basis.Sha256;
@@ -73,9 +73,9 @@ public final class FeatureExtraction {
 
     private record Images(List<Sample> samples, Crops crops) {}
 
-    /** An open file with the keys of its rows, in order. */
+    /** An open file with the keys of its rows, in order, and the layer in a row. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Open(FeatureFile file, Key[] keys) {
+    private record Open(FeatureFile file, Key[] keys, FeatureFile.Part part) {
         int row(Key key) {
             return Arrays.binarySearch(keys, key);
         }
@@ -86,7 +86,7 @@ public final class FeatureExtraction {
     private final FeatureExtractor extractor;
     private final ImageLimits limits;
     private final Optional<FeatureCache> cache;
-    private final List<Images> planned = new ArrayList<>();
+    private final List<List<Images>> planned = new ArrayList<>();
     private final Map<Path, Optional<byte[]>> hashes = new ConcurrentHashMap<>();
     private final Map<Integer, List<Open>> opened = new HashMap<>();
 
@@ -116,9 +116,50 @@ public final class FeatureExtraction {
         return cache.orElseThrow(() -> new IllegalStateException("expected a feature cache, found none"));
     }
 
-    /** Plans features, which are computed together with all others of the plan when the first of them is used. */
+    /** Plans features, which are computed together with all others of their group when the first of them is used. */
     public void plan(List<Sample> samples, Crops crops) {
-        planned.add(new Images(List.copyOf(samples), crops));
+        if (planned.isEmpty()) {
+            beginGroup();
+        }
+        planned.getLast().add(new Images(List.copyOf(samples), crops));
+    }
+
+    /** Begins another group of planned features: the groups so far are computed without it. */
+    public void beginGroup() {
+        planned.add(new ArrayList<>());
+    }
+
+    /**
+     * Computes the last group of planned features, unless it is in the cache.
+     *
+     * @param task for progress bars
+     * @param threads decode images
+     */
+    public void computeGroup(String task, int threads, Progress progress) throws IOException {
+        List<Images> group = planned.removeLast();
+        for (int size :
+                group.stream().map(images -> images.crops.size()).distinct().toList()) {
+            provide(ofSize(group, size), new Task(task, threads, progress));
+        }
+    }
+
+    private static List<Images> ofSize(List<Images> group, int size) {
+        return group.stream().filter(images -> images.crops.size() == size).toList();
+    }
+
+    /** Opens the file of exactly these features; computes it if it is not in the cache. */
+    private void provide(List<Images> wanted, Task task) throws IOException {
+        for (Images images : wanted) {
+            hash(images, task.progress);
+        }
+        Key[] all = sorted(wanted.stream().flatMap(this::keys));
+        int size = wanted.getFirst().crops.size();
+        if (all.length > 0 && find(List.of(all), size).isEmpty()) {
+            compute(file(all), wanted, all, task);
+            if (find(List.of(all), size).isEmpty()) {
+                throw new IOException("the feature cache lost a file while in use: retry");
+            }
+        }
     }
 
     /** Returns the disk space of features in bytes. */
@@ -155,40 +196,46 @@ public final class FeatureExtraction {
         if (keys.isEmpty()) {
             return new FeatureTable(extractor, samples, crops, List.of(), Map.of());
         }
-        Optional<Open> open = find(keys, crops.size());
-        if (open.isEmpty()) {
+        if (find(keys, crops.size()).isEmpty() && !isOpen(keys, crops.size())) {
             List<Images> wanted = planned.stream()
-                    .filter(plan -> plan.crops.size() == crops.size())
+                    .flatMap(group -> ofSize(group, crops.size()).stream())
                     .toList();
             for (Images plan : wanted) {
                 hash(plan, progress);
             }
-            Key[] all = sorted(wanted.stream().flatMap(this::keys));
-            if (!new HashSet<>(List.of(all)).containsAll(keys)) {
-                wanted = List.of(images);
-                all = sorted(keys.stream());
+            if (wanted.stream().flatMap(this::keys).collect(Collectors.toSet()).containsAll(keys)) {
+                planned.forEach(group -> group.removeAll(wanted));
+                provide(wanted, new Task(task, threads, progress));
             } else {
-                planned.removeAll(wanted);
-            }
-            open = find(List.of(all), crops.size());
-            if (open.isEmpty()) {
-                compute(file(all), wanted, all, new Task(task, threads, progress));
-                open = find(List.of(all), crops.size());
+                provide(List.of(images), new Task(task, threads, progress));
             }
         }
-        Open file = open.orElseThrow(() -> new IOException("the feature cache lost a file while in use: retry"));
-        FeatureFile.Part part = extractor.find(file.file, crops.size()).orElseThrow();
+        Optional<Open> whole = find(keys, crops.size());
         Map<Integer, Unreadable> problems = new TreeMap<>();
         List<MemorySegment> features = new ArrayList<>();
         for (int i = 0; i < keys.size(); i++) {
+            Open file = whole.isPresent()
+                    ? whole.get()
+                    : open(keys.get(i), crops.size()).orElseThrow();
             int row = file.row(keys.get(i));
-            features.add(file.file.row(row, part));
+            features.add(file.file.row(row, file.part));
             Unreadable problem = file.file.header().unreadable().get(row);
             if (problem != null) {
                 problems.putIfAbsent(i / crops.count(), problem);
             }
         }
         return new FeatureTable(extractor, samples, crops, features, problems);
+    }
+
+    /** Whether every feature is in an open file. */
+    private boolean isOpen(List<Key> keys, int size) {
+        return keys.stream().allMatch(key -> open(key, size).isPresent());
+    }
+
+    private Optional<Open> open(Key key, int size) {
+        return opened.getOrDefault(size, List.of()).stream()
+                .filter(file -> file.row(key) >= 0)
+                .findFirst();
     }
 
     private static Key[] sorted(Stream<Key> keys) {
@@ -271,8 +318,9 @@ public final class FeatureExtraction {
             if (entry.file().toString().endsWith(ending)) {
                 try {
                     FeatureFile file = FeatureFile.open(entry.file(), keys.length);
-                    if (extractor.find(file, size).isPresent()) {
-                        Open open = new Open(file, keys);
+                    Optional<FeatureFile.Part> part = extractor.find(file, size);
+                    if (part.isPresent()) {
+                        Open open = new Open(file, keys, part.get());
                         opened.computeIfAbsent(size, _ -> new ArrayList<>()).add(open);
                         return Optional.of(open);
                     }

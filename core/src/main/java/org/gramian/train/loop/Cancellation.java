@@ -15,19 +15,25 @@ public final class Cancellation {
         OUT_OF_TIME
     }
 
-    private final AtomicBoolean cancelled = new AtomicBoolean();
+    private final AtomicBoolean cancelled;
     private final Stopwatch watch;
     private final Optional<Duration> budget;
     private volatile Duration reserve = Duration.ZERO;
 
-    private Cancellation(Stopwatch watch, Optional<Duration> budget) {
+    private Cancellation(AtomicBoolean cancelled, Stopwatch watch, Optional<Duration> budget) {
+        this.cancelled = cancelled;
         this.watch = watch;
         this.budget = budget;
     }
 
     /** Returns a cancellation by request only. */
     public static Cancellation onRequest() {
-        return new Cancellation(new Stopwatch(), Optional.empty());
+        return new Cancellation(new AtomicBoolean(), new Stopwatch(), Optional.empty());
+    }
+
+    /** Returns a view that only requests cancel: for work that must be done even if the budget is too short for it. */
+    public Cancellation withoutBudget() {
+        return new Cancellation(cancelled, watch, Optional.empty());
     }
 
     /** Returns a cancellation by request or at the end of a time budget that begins now. */
@@ -37,7 +43,7 @@ public final class Cancellation {
 
     /** Returns a cancellation by request or at the end of a time budget on a clock of nanoseconds with any origin. */
     public static Cancellation after(Duration budget, LongSupplier nanoseconds) {
-        return new Cancellation(new Stopwatch(nanoseconds), Optional.of(budget));
+        return new Cancellation(new AtomicBoolean(), new Stopwatch(nanoseconds), Optional.of(budget));
     }
 
     /** Requests training to stop after the current step. */
@@ -69,9 +75,20 @@ public final class Cancellation {
         return budget.map(all -> all.minus(reserve).minus(watch.elapsed()));
     }
 
-    /** Whether the whole budget is over, the reserved time included. */
-    public boolean isOver() {
-        return budget.filter(watch::hasReached).isPresent();
+    /** Returns the time budget, if there is one. */
+    public Optional<Duration> budget() {
+        return budget;
+    }
+
+    /** Returns the time since the start. */
+    public Duration elapsed() {
+        return watch.elapsed();
+    }
+
+    /** Whether a share of the budget is used, the reserved time included; never without a budget. */
+    public boolean isUsed(double share) {
+        return budget.filter(all -> watch.hasReached(Duration.ofNanos((long) (share * all.toNanos()))))
+                .isPresent();
     }
 
     /** Elapsed time by a monotonic clock. */

@@ -22,9 +22,9 @@ final class CancellationTest {
         assertThat(breaks.reason()).isEmpty();
         pass(1);
         assertThat(breaks.reason()).contains(Cancellation.Reason.OUT_OF_TIME);
-        assertThat(breaks.isOver()).isFalse();
+        assertThat(breaks.isUsed(1)).isFalse();
         pass(30);
-        assertThat(breaks.isOver()).isTrue();
+        assertThat(breaks.isUsed(1)).isTrue();
     }
 
     @Test
@@ -40,7 +40,7 @@ final class CancellationTest {
         Cancellation breaks = Cancellation.onRequest();
         assertThat(breaks.reserve(Duration.ofMinutes(3))).isZero();
         assertThat(breaks.remaining()).isEmpty();
-        assertThat(breaks.isOver()).isFalse();
+        assertThat(breaks.isUsed(1)).isFalse();
         assertThat(breaks.reason()).isEmpty();
         breaks.cancel();
         assertThat(breaks.reason()).contains(Cancellation.Reason.CANCELLED);

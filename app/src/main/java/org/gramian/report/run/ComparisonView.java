@@ -33,7 +33,7 @@ public record ComparisonView(
      * Metrics of a run.
      *
      * @param name of the run
-     * @param pooling backbone and pooling
+     * @param pooling backbone and pooling; a selected pooling by its name
      * @param accuracy with its confidence interval, or mean and standard deviation over folds
      * @param metrics over its folds
      * @param parameters number of parameters
@@ -47,7 +47,10 @@ public record ComparisonView(
                     run.name(),
                     header.map(model -> model.backbone().name() + " "
                                     + model.backbone().layer() + ", "
-                                    + model.head().pooling().text())
+                                    + run.folds().getFirst().poolings().stream()
+                                            .findFirst()
+                                            .map(selected -> selected.name())
+                                            .orElse(model.head().pooling().text()))
                             .orElse("unknown"),
                     folds.size() == 1 ? folds.getFirst().accuracy().text() : metrics.text(Metric.ACCURACY),
                     metrics,

@@ -115,7 +115,7 @@ prepare_archive() {
     local rehearsal=$home/app/target/rehearsal textures=$home/docs/examples/textures image command=(--help)
     local java=("$jdk/bin/java" "${java_options[@]}")
     rm -rf "$rehearsal"
-    "${java[@]}" -cp "$jars/*" org.gramian.cli.Main train "$textures" --backbone filters --pooling average --epochs 1 --no-cache --out "$rehearsal" >/dev/null 2>&1 </dev/null || true
+    "${java[@]}" -cp "$jars/*" org.gramian.cli.Main train "$textures" --backbone gramian-s --pooling covariance/isqrt:5/triu --no-cache --out "$rehearsal" >/dev/null 2>&1 </dev/null || true
     image=$(find "$textures" -name '*.jpg' 2>/dev/null | head -n 1) || true
     if [[ -f $rehearsal/model.safetensors && -n $image ]]; then
         command=(predict "$rehearsal/model.safetensors" "$image")

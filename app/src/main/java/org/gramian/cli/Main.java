@@ -4,7 +4,6 @@ import java.io.PrintWriter;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
 import org.gramian.basis.FileNames;
 import org.gramian.cli.check.DoctorCommand;
 import org.gramian.cli.check.MethodsCommand;
@@ -55,8 +54,10 @@ import picocli.CommandLine.Spec;
             "5 interrupted, can be resumed.",
             "Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_WEIGHTS, GRAMIAN_JAVA_OPTS;",
             "GRAMIAN_DEBUG=1 prints stack traces, NO_COLOR=1 turns colours off."
-        },
-        subcommands = {
+        })
+public final class Main implements Runnable {
+    /** The class of a command has its name, with {@code Command} behind it. */
+    private static final List<Class<?>> COMMANDS = List.of(
             DemoCommand.class,
             DoctorCommand.class,
             AuditCommand.class,
@@ -78,9 +79,8 @@ import picocli.CommandLine.Spec;
             ShowCommand.class,
             PoolCommand.class,
             CompletionCommand.class,
-            HelpCommand.class
-        })
-public final class Main implements Runnable {
+            HelpCommand.class);
+
     private static final String EXIT_CODES = """
 
         Exit codes: 0 success; 1 internal error; 2 wrong options or configuration; 3 data errors, or unreadable
@@ -142,13 +142,32 @@ public final class Main implements Runnable {
         // picocli's own writer does not report lost output.
         PrintWriter out = new PrintWriter(OutputCheck.standardOutput(), true, System.out.charset());
         Interruption.announce(text -> System.err.println(Progress.Bar.eraser() + "gramian: " + text));
-        Interruption.exit(commandLine().setOut(out).execute(arguments));
+        Interruption.exit(commandLineFor(arguments).setOut(out).execute(arguments));
     }
 
     /** Returns the command line with all commands, help texts and error handlers. */
     public static CommandLine commandLine() {
-        CommandLine line = new CommandLine(new Main())
-                .setCaseInsensitiveEnumValuesAllowed(true)
+        return commandLine(COMMANDS);
+    }
+
+    /**
+     * Returns the command line for some arguments: with one command if they begin with its name. To read the options of all commands
+     * takes longer than to classify an image.
+     */
+    static CommandLine commandLineFor(String... arguments) {
+        List<Class<?>> called = COMMANDS.stream()
+                .filter(type -> arguments.length > 0
+                        && type.getSimpleName().equalsIgnoreCase(arguments[0] + "Command")
+                        && type != HelpCommand.class
+                        && type != CompletionCommand.class)
+                .toList();
+        return commandLine(called.isEmpty() ? COMMANDS : called);
+    }
+
+    private static CommandLine commandLine(List<Class<?>> commands) {
+        CommandLine line = new CommandLine(new Main());
+        commands.forEach(line::addSubcommand);
+        line.setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(Path.class, Main::path)
                 .setUsageHelpWidth(120)
                 .setParameterExceptionHandler(UsageErrors::report)
@@ -156,21 +175,31 @@ public final class Main implements Runnable {
                 .setExecutionExceptionHandler(Failures::report);
         HelpLayout.groupCommands(line);
         LogOptions.install(line, "train", "compare", "demo", "audit", "features", "evaluate", "embed", "predict");
-        footer(line, PoolCommand.stages(), "pool", "doctor");
-        footer(line, Listings.layouts(), "audit", "embed");
-        footer(line, Listings.crops() + Listings.layouts(), "features");
-        footer(line, Listings.protocols() + Listings.crops() + Listings.layouts(), "evaluate");
-        footer(
-                line,
-                TrainOptions.keys() + Listings.protocols() + Listings.crops() + Listings.layouts() + EXIT_CODES,
-                "train",
-                "compare");
-        HelpLayout.shorten(subcommand(line, "train"), "[OPTIONS] DIR | --resume RUN", TRAIN_OPTIONS);
-        HelpLayout.shorten(
-                subcommand(line, "compare"),
-                "[OPTIONS] RESULT RESULT... | DIR... --methods ROWS | DIR... --preset WORD",
-                COMPARE_OPTIONS);
+        line.getSubcommands().forEach(Main::addHelp);
         return line;
+    }
+
+    private static void addHelp(String name, CommandLine command) {
+        String footer = switch (name) {
+            case "pool", "doctor" -> PoolCommand.stages();
+            case "audit", "embed" -> Listings.layouts();
+            case "features" -> Listings.crops() + Listings.layouts();
+            case "evaluate" -> Listings.protocols() + Listings.crops() + Listings.layouts();
+            case "train", "compare" ->
+                TrainOptions.keys() + Listings.protocols() + Listings.crops() + Listings.layouts() + EXIT_CODES;
+            default -> "";
+        };
+        if (!footer.isEmpty()) {
+            command.getCommandSpec().usageMessage().footer(footer.split("\n", -1));
+        }
+        if (name.equals("train")) {
+            HelpLayout.shorten(command, "[OPTIONS] DIR | --resume RUN", TRAIN_OPTIONS);
+        } else if (name.equals("compare")) {
+            HelpLayout.shorten(
+                    command,
+                    "[OPTIONS] RESULT RESULT... | DIR... --methods ROWS | DIR... --preset WORD",
+                    COMPARE_OPTIONS);
+        }
     }
 
     private static Path path(String text) {
@@ -180,15 +209,5 @@ public final class Main implements Runnable {
             throw new CommandLine.TypeConversionException(
                     FileNames.isUtf8() ? String.valueOf(wrong.getMessage()) : FileNames.problem(text));
         }
-    }
-
-    private static void footer(CommandLine line, String text, String... commands) {
-        for (String command : commands) {
-            subcommand(line, command).getCommandSpec().usageMessage().footer(text.split("\n", -1));
-        }
-    }
-
-    private static CommandLine subcommand(CommandLine line, String name) {
-        return Objects.requireNonNull(line.getSubcommands().get(name), name);
     }
 }

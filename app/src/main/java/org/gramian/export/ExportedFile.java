@@ -16,8 +16,10 @@ import org.gramian.basis.AtomicFile;
 import org.gramian.basis.Protobuf;
 import org.gramian.basis.QuotedText;
 import org.gramian.export.graph.ModelGraph;
+import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.ModelHeader;
 import org.gramian.tensor.file.InputFile;
@@ -68,13 +70,30 @@ public final class ExportedFile {
      * @throws IllegalArgumentException if the model cannot be expressed, or the operator set is not supported
      */
     public static Protobuf.Writer content(Model model, ModelCard card, int opset) {
+        return content(ModelFile.Content.of(model, card), card.crops().size(), opset);
+    }
+
+    /**
+     * Returns the content of a file; the tensors must stay readable until it is written.
+     *
+     * @param side height and width of the images
+     */
+    static Protobuf.Writer content(ModelFile.Content model, int side, int opset) {
         if (opset < OLDEST_OPSET || opset > NEWEST_OPSET) {
             throw new IllegalArgumentException(
                     "expected an ONNX operator set from " + OLDEST_OPSET + " to " + NEWEST_OPSET + ", found " + opset);
         }
         Map<String, String> metadata = new LinkedHashMap<>();
-        ModelHeader.of(model, card).texts().forEach((key, text) -> metadata.put(PREFIX + key, text));
-        return OnnxWriter.model(ModelGraph.of(model, card), opset, metadata);
+        model.header().texts().forEach((key, text) -> metadata.put(PREFIX + key, text));
+        return requireSize(OnnxWriter.model(ModelGraph.of(model, side), opset, metadata));
+    }
+
+    private static Protobuf.Writer requireSize(Protobuf.Writer content) {
+        if (content.size() > MAX_BYTES) {
+            throw new NotExpressibleException("expected at most 2 GiB for an ONNX file, found " + content.size()
+                    + " bytes; train with a smaller descriptor, e.g. with conv:256 or spd:128, or with fewer classes");
+        }
+        return content;
     }
 
     /** Writes or replaces a file atomically. */
@@ -82,16 +101,8 @@ public final class ExportedFile {
         write(path, content(model, card, opset), _ -> {});
     }
 
-    /**
-     * Writes or replaces a file atomically, unless the inspection throws.
-     *
-     * @throws IllegalArgumentException if it is too large for the format
-     */
+    /** Writes or replaces a file atomically, unless the inspection throws. */
     public static void write(Path path, Protobuf.Writer content, Inspection inspection) throws IOException {
-        if (content.size() > MAX_BYTES) {
-            throw new IllegalArgumentException("expected at most 2 GiB for an ONNX file, found " + content.size()
-                    + " bytes; train with a smaller descriptor, e.g. with conv:256 or spd:128, or with fewer classes");
-        }
         AtomicFile.put(
                 path,
                 partial -> {

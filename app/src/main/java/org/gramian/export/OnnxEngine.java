@@ -8,14 +8,23 @@ import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtLoggingLevel;
 import ai.onnxruntime.OrtSession;
 import ai.onnxruntime.TensorInfo;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.URL;
+import java.net.URLConnection;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -25,15 +34,22 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Collectors;
+import org.gramian.basis.AtomicFile;
+import org.gramian.basis.Protobuf;
+import org.gramian.basis.SharedFolderLock;
 import org.gramian.export.graph.ModelGraph;
+import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.model.Engine;
+import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.ModelHeader;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.library.CacheFolder;
+import org.gramian.tensor.library.LibtorchException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a file of {@link ExportedFile} in ONNX Runtime on the CPU: the same rows as libtorch, up to rounding.
+ * Runs a model or a file of {@link ExportedFile} in ONNX Runtime on the CPU: the same rows as libtorch, up to rounding.
  *
  * <p>Thread-safe. {@link #close} waits for running calls.
  */
@@ -48,12 +64,57 @@ public final class OnnxEngine implements Engine, AutoCloseable {
 
     private final OrtSession session;
     private final ModelHeader header;
+    private final int side;
+    private final int piece;
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private boolean closed;
 
-    private OnnxEngine(OrtSession session, ModelHeader header) {
+    /** Computes few crops at once: with 4 on two cores as fast as with 16, in half of the memory. */
+    private OnnxEngine(OrtSession session, ModelHeader header, int side, int threads) {
         this.session = session;
         this.header = header;
+        this.side = side;
+        this.piece = Math.max(4, 2 * (threads > 0 ? threads : Runtime.getRuntime().availableProcessors()));
+    }
+
+    /** Returns whether ONNX Runtime can be loaded on this machine. */
+    public static boolean isAvailable() {
+        try {
+            environment();
+            return true;
+        } catch (IllegalStateException _) {
+            return false;
+        }
+    }
+
+    /**
+     * Runs a model of 'gramian train', whose tensors are not used any more afterwards.
+     *
+     * @param side height and width of the crops
+     * @param threads of one operator; 0 for all cores
+     * @throws NotExpressibleException if the model has a part that ONNX does not express
+     */
+    public static OnnxEngine of(ModelFile.Content model, int side, int threads) {
+        Protobuf.Writer content = ExportedFile.content(model, side, ExportedFile.DEFAULT_OPSET);
+        try (Arena arena = Arena.ofShared()) {
+            ByteBuffer bytes = arena.allocate(content.size()).asByteBuffer();
+            content.write(new OutputStream() {
+                @Override
+                public void write(int value) {
+                    bytes.put((byte) value);
+                }
+
+                @Override
+                public void write(byte[] values, int from, int count) {
+                    bytes.put(values, from, count);
+                }
+            });
+            bytes.flip();
+            OrtSession session = session(threads, (environment, options) -> environment.createSession(bytes, options));
+            return new OnnxEngine(session, model.header(), side, threads);
+        } catch (OrtException | ExecutionException | IOException wrong) {
+            throw new IllegalStateException("ONNX Runtime cannot run the model: " + wrong.getMessage(), wrong);
+        }
     }
 
     /**
@@ -73,7 +134,8 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         } catch (OrtException | ExecutionException wrong) {
             throw unusable(file, wrong);
         }
-        OnnxEngine engine = new OnnxEngine(session, header);
+        OnnxEngine engine =
+                new OnnxEngine(session, header, header.card().crops().size(), threads);
         try {
             engine.requireShapes(file);
             return engine;
@@ -85,13 +147,24 @@ public final class OnnxEngine implements Engine, AutoCloseable {
 
     /** Opens a file of any program; 0 threads are all cores. */
     static OrtSession session(Path file, int threads) throws OrtException, ExecutionException {
+        return session(threads, (environment, options) -> environment.createSession(file.toString(), options));
+    }
+
+    @FunctionalInterface
+    private interface Opening {
+        OrtSession open(OrtEnvironment environment, OrtSession.SessionOptions options) throws OrtException;
+    }
+
+    private static OrtSession session(int threads, Opening opening) throws OrtException, ExecutionException {
         OrtEnvironment environment = environment();
         try (OrtSession.SessionOptions options = new OrtSession.SessionOptions()) {
             options.setSessionLogLevel(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL);
+            // Idle threads sleep: beside decoding threads, spinning ones take a quarter of the time.
+            options.addConfigEntry("session.intra_op.allow_spinning", "0");
             if (threads > 0) {
                 options.setIntraOpNumThreads(threads);
             }
-            return onDeepStack(() -> environment.createSession(file.toString(), options));
+            return onDeepStack(() -> opening.open(environment, options));
         }
     }
 
@@ -109,6 +182,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         OrtEnvironment made = environment;
         if (made == null) {
             try {
+                unpack();
                 made = onDeepStack(
                         () -> OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "gramian"));
             } catch (ExecutionException failed) {
@@ -119,13 +193,46 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         return made;
     }
 
+    /**
+     * Unpacks the libraries into the cache folder once. ONNX Runtime's own loader unpacks its 28 MB into a temporary folder in every
+     * process; it is left to do so where the cache folder cannot be used.
+     */
+    private static void unpack() {
+        String system = System.getProperty("os.name");
+        String platform = (system.startsWith("Windows") ? "win" : system.startsWith("Mac") ? "osx" : "linux")
+                + (System.getProperty("os.arch").equals("aarch64") ? "-aarch64" : "-x64");
+        String version = OrtEnvironment.class.getPackage().getImplementationVersion();
+        try {
+            Path folder = CacheFolder.ofProcess().resolve("onnxruntime-" + version + "-" + platform);
+            Files.createDirectories(folder);
+            SharedFolderLock.of(folder); // until the process ends
+            for (String name : List.of("onnxruntime", "onnxruntime4j_jni")) {
+                String file = System.mapLibraryName(name);
+                URL packed = OrtEnvironment.class.getResource("native/" + platform + "/" + file);
+                if (packed == null || version == null) {
+                    return;
+                }
+                URLConnection connection = packed.openConnection();
+                connection.setUseCaches(false);
+                Path target = folder.resolve(file);
+                try (InputStream content = connection.getInputStream()) {
+                    if (Files.notExists(target) || Files.size(target) != connection.getContentLengthLong()) {
+                        AtomicFile.put(target, partial -> Files.copy(content, partial));
+                    }
+                }
+            }
+            System.setProperty("onnxruntime.native.path", folder.toString());
+        } catch (IOException | LibtorchException _) {
+            // the loader of ONNX Runtime unpacks them
+        }
+    }
+
     /** Returns the version of the runtime, e.g. {@code 1.29.0}. */
     public static String version() {
         return environment().getVersion();
     }
 
     private void requireShapes(Path file) throws ModelFileException {
-        long side = header.card().crops().size();
         long classes = header.card().classes().size();
         try {
             require(file, session.getInputInfo(), ModelGraph.IMAGES, -1, 3, side, side);
@@ -180,20 +287,20 @@ public final class OnnxEngine implements Engine, AutoCloseable {
 
     private Map<String, float[][]> run(MemorySegment crops, Shape shape, Set<String> outputs) {
         requireFits(crops, shape);
+        int count = Math.toIntExact(shape.at(0));
+        long bytes = shape.elements() / count * Float.BYTES;
+        Map<String, float[][]> rows = new HashMap<>();
+        outputs.forEach(output -> rows.put(output, new float[count][]));
         lock.readLock().lock();
         try {
             if (closed) {
                 throw new IllegalStateException("this engine is closed; open the file again");
             }
-            try (OnnxTensor input = OnnxTensor.createTensor(environment(), numbers(crops, shape), shape.sizes());
-                    OrtSession.Result result = session.run(Map.of(ModelGraph.IMAGES, input), outputs)) {
-                Map<String, float[][]> rows = new HashMap<>();
-                for (Map.Entry<String, OnnxValue> output : result) {
-                    rows.put(output.getKey(), (float[][])
-                            Objects.requireNonNull(output.getValue().getValue()));
-                }
-                return rows;
+            for (int from = 0; from < count; from += piece) {
+                int size = Math.min(piece, count - from);
+                run(crops.asSlice(from * bytes, size * bytes), new long[] {size, 3, side, side}, rows, from);
             }
+            return rows;
         } catch (OrtException failed) {
             throw new IllegalStateException(
                     "ONNX Runtime could not compute " + outputs + " of crops " + shape + ": " + failed.getMessage(),
@@ -203,8 +310,19 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         }
     }
 
+    private void run(MemorySegment crops, long[] sizes, Map<String, float[][]> rows, int from) throws OrtException {
+        try (OnnxTensor input = OnnxTensor.createTensor(environment(), numbers(crops), sizes);
+                OrtSession.Result result = session.run(Map.of(ModelGraph.IMAGES, input), rows.keySet())) {
+            for (Map.Entry<String, OnnxValue> output : result) {
+                float[][] computed =
+                        (float[][]) Objects.requireNonNull(output.getValue().getValue());
+                System.arraycopy(
+                        computed, 0, Objects.requireNonNull(rows.get(output.getKey())), from, computed.length);
+            }
+        }
+    }
+
     private void requireFits(MemorySegment crops, Shape shape) {
-        long side = header.card().crops().size();
         boolean fits = shape.rank() == 4
                 && shape.at(0) > 0
                 && shape.at(1) == 3
@@ -213,17 +331,16 @@ public final class OnnxEngine implements Engine, AutoCloseable {
                 && crops.byteSize() >= shape.elements() * Float.BYTES;
         if (!fits) {
             throw new IllegalArgumentException("expected crops [n, 3, " + side + ", " + side
-                    + "], the only size of this ONNX file, found " + shape + " in "
+                    + "], the only size of this ONNX graph, found " + shape + " in "
                     + crops.byteSize() + " bytes");
         }
     }
 
     /** Returns a view of native memory; ONNX Runtime copies a Java array. */
-    private static FloatBuffer numbers(MemorySegment crops, Shape shape) {
-        MemorySegment used = crops.asSlice(0, shape.elements() * Float.BYTES);
-        return used.isNative()
-                ? used.asByteBuffer().order(ByteOrder.nativeOrder()).asFloatBuffer()
-                : FloatBuffer.wrap(used.toArray(ValueLayout.JAVA_FLOAT));
+    private static FloatBuffer numbers(MemorySegment crops) {
+        return crops.isNative()
+                ? crops.asByteBuffer().order(ByteOrder.nativeOrder()).asFloatBuffer()
+                : FloatBuffer.wrap(crops.toArray(ValueLayout.JAVA_FLOAT));
     }
 
     @Override

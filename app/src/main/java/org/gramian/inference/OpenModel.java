@@ -1,12 +1,13 @@
 package org.gramian.inference;
 
 import java.io.IOException;
-import java.nio.file.Files;
+import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.gramian.export.ExportedFile;
 import org.gramian.export.OnnxEngine;
+import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.model.Classifier;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -14,32 +15,68 @@ import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.ModelHeader;
 import org.gramian.tensor.Device;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A loaded model of either kind of file: one of 'gramian train' runs in libtorch, one of 'gramian export' in ONNX Runtime.
+ * A loaded model of either kind of file: of 'gramian train' or of 'gramian export'. It runs in ONNX Runtime on a CPU, in libtorch
+ * on a GPU.
  *
  * <pre>{@code
- * try (OpenModel model = OpenModel.open(Path.of("model.onnx"), OpenModel.EngineChoice.AUTO, () -> Device.CPU, 0)) {
+ * try (OpenModel model = OpenModel.open(Path.of("model.onnx"), OpenModel.Request.of(OpenModel.EngineChoice.AUTO))) {
  *     Prediction prediction = model.classifier().predict(Path.of("photo.jpg"));
  * }
  * }</pre>
  *
- * <p>libtorch is not loaded for an ONNX file.
+ * <p>libtorch is not loaded for ONNX Runtime.
  *
  * @param header architecture and card
  * @param classifier runs the model; owns the engine
  * @param engineName {@code libtorch} or {@code onnx}
- * @param model the model in libtorch, for gradients; empty for ONNX Runtime
+ * @param gradients returns the model in libtorch, which is closed with the classifier; empty for an ONNX file
  */
-public record OpenModel(ModelHeader header, Classifier classifier, String engineName, Optional<Model> model)
+public record OpenModel(
+        ModelHeader header, Classifier classifier, String engineName, Optional<Supplier<Model>> gradients)
         implements AutoCloseable {
     /** The runtime of a model. */
     public enum EngineChoice {
-        /** ONNX Runtime for an ONNX file, else libtorch. */
+        /** ONNX Runtime for an ONNX file, and on a CPU for a model that it can run; else libtorch. */
         AUTO,
         LIBTORCH,
-        /** ONNX Runtime; a model of 'gramian train' is exported to a temporary file first. */
+        /** ONNX Runtime. */
         ONNX
+    }
+
+    /**
+     * How to open a model.
+     *
+     * @param engine the runtime
+     * @param device of a model of 'gramian train'; must not load libtorch needlessly
+     * @param libtorch sets up libtorch and returns the device; called before libtorch runs the model
+     * @param threads of one operator in ONNX Runtime, 0 for all cores; those of libtorch are set for the whole process
+     * @param side height and width of the crops, 0 for those of the card
+     * @param gradients whether the model must be able to compute gradients
+     */
+    public record Request(
+            EngineChoice engine,
+            Supplier<Device> device,
+            Supplier<Device> libtorch,
+            int threads,
+            int side,
+            boolean gradients) {
+        /** Returns a request for the CPU, for all cores and the crops of the card. */
+        public static Request of(EngineChoice engine) {
+            return new Request(engine, () -> Device.CPU, () -> Device.CPU, 0, 0, false);
+        }
+
+        /** Returns this request with a size of the crops. */
+        public Request withSide(int size) {
+            return new Request(engine, device, libtorch, threads, size, gradients);
+        }
+
+        /** Returns this request for a model that must be able to compute gradients. */
+        public Request withGradients() {
+            return new Request(engine, device, libtorch, threads, side, true);
+        }
     }
 
     /**
@@ -54,21 +91,41 @@ public record OpenModel(ModelHeader header, Classifier classifier, String engine
     /**
      * Opens a model file.
      *
-     * @param device of libtorch; not called for ONNX Runtime
-     * @param threads of one operator in ONNX Runtime, 0 for all cores; those of libtorch are set for the whole process
      * @throws ModelFileException if the file is not a usable model
-     * @throws IllegalArgumentException if libtorch is chosen for an ONNX file, or the model cannot be exported
+     * @throws IllegalArgumentException if libtorch is chosen for an ONNX file, ONNX Runtime for a model that cannot be exported, or
+     *     a size for an ONNX file of another size
      */
-    public static OpenModel open(Path file, EngineChoice runtime, Supplier<Device> device, int threads)
-            throws IOException {
+    public static OpenModel open(Path file, Request request) throws IOException {
         if (ExportedFile.isNamed(file)) {
-            if (runtime == EngineChoice.LIBTORCH) {
-                throw new IllegalArgumentException("libtorch does not run ONNX files, found " + file
-                        + "; use the model that it was exported from, or --engine onnx");
-            }
-            return of(OnnxEngine.open(file, threads));
+            return exported(file, request);
         }
-        return runtime == EngineChoice.ONNX ? exported(file, threads) : of(ModelFile.read(file, device.get()));
+        boolean onnx = request.engine == EngineChoice.ONNX
+                || (request.engine == EngineChoice.AUTO && request.device.get().equals(Device.CPU));
+        if (onnx) {
+            Thread.ofPlatform().daemon().start(OnnxEngine::isAvailable); // loads its library while the file is read
+        }
+        Arena arena = Arena.ofShared();
+        boolean kept = false;
+        try {
+            ModelFile.Content content = ModelFile.content(file, arena);
+            if (onnx && (request.engine == EngineChoice.ONNX || OnnxEngine.isAvailable())) {
+                try {
+                    OpenModel opened = inOnnx(content, arena, request);
+                    kept = request.gradients;
+                    return opened;
+                } catch (NotExpressibleException wrong) {
+                    if (request.engine == EngineChoice.ONNX) {
+                        throw wrong;
+                    }
+                }
+            }
+            return of(new ModelFile.Stored(
+                    content.toModel(request.libtorch.get()), content.header().card()));
+        } finally {
+            if (!kept) {
+                arena.close();
+            }
+        }
     }
 
     /** Returns a model in libtorch; closing it closes the model. */
@@ -77,23 +134,71 @@ public record OpenModel(ModelHeader header, Classifier classifier, String engine
                 ModelHeader.of(stored.model(), stored.card()),
                 Classifier.of(stored.model(), stored.card()),
                 "libtorch",
-                Optional.of(stored.model()));
+                Optional.of(stored::model));
     }
 
-    private static OpenModel of(OnnxEngine engine) {
+    private static OpenModel inOnnx(ModelFile.Content content, Arena arena, Request request) {
+        int side = request.side == 0 ? content.header().card().crops().size() : request.side;
+        OnnxEngine engine = OnnxEngine.of(content, side, request.threads);
+        if (!request.gradients) {
+            return of(engine, engine::close, Optional.empty());
+        }
+        LazyModel model = new LazyModel(content, arena, request.libtorch);
+        Runnable release = () -> {
+            engine.close();
+            model.close();
+        };
+        return of(engine, release, Optional.of(model));
+    }
+
+    private static OpenModel exported(Path file, Request request) throws IOException {
+        if (request.engine == EngineChoice.LIBTORCH) {
+            throw new IllegalArgumentException("libtorch does not run ONNX files, found " + file
+                    + "; use the model that it was exported from, or --engine onnx");
+        }
+        int side = ExportedFile.header(file).card().crops().size();
+        if (request.side != 0 && request.side != side) {
+            throw new IllegalArgumentException("an ONNX model takes crops of size " + side + ", found " + request.side
+                    + "; use the model that it was exported from");
+        }
+        OnnxEngine engine = OnnxEngine.open(file, request.threads);
+        return of(engine, engine::close, Optional.empty());
+    }
+
+    private static OpenModel of(OnnxEngine engine, Runnable release, Optional<Supplier<Model>> gradients) {
         ModelHeader header = engine.header();
-        return new OpenModel(header, Classifier.of(engine, header.card(), engine::close), "onnx", Optional.empty());
+        return new OpenModel(header, Classifier.of(engine, header.card(), release), "onnx", gradients);
     }
 
-    private static OpenModel exported(Path file, int threads) throws IOException {
-        Path folder = Files.createTempDirectory("gramian-onnx");
-        Path draft = folder.resolve("model" + ExportedFile.SUFFIX);
-        try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
-            ExportedFile.write(draft, stored.model(), stored.card(), ExportedFile.DEFAULT_OPSET);
-            return of(OnnxEngine.open(draft, threads));
-        } finally {
-            Files.deleteIfExists(draft);
-            Files.deleteIfExists(folder);
+    /** A model in libtorch that is made from host memory on the first call. */
+    private static final class LazyModel implements Supplier<Model>, AutoCloseable {
+        private final ModelFile.Content content;
+        private final Arena arena;
+        private final Supplier<Device> device;
+        private @Nullable Model model;
+
+        LazyModel(ModelFile.Content content, Arena arena, Supplier<Device> device) {
+            this.content = content;
+            this.arena = arena;
+            this.device = device;
+        }
+
+        @Override
+        public synchronized Model get() {
+            Model made = model;
+            if (made == null) {
+                made = content.toModel(device.get());
+                model = made;
+            }
+            return made;
+        }
+
+        @Override
+        public synchronized void close() {
+            if (model != null) {
+                model.close();
+            }
+            arena.close();
         }
     }
 

@@ -23,8 +23,16 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
         return opened.classifier();
     }
 
-    Optional<Model> explained() {
-        return opened.model().filter(model -> Explainer.refusal(model).isEmpty());
+    /** Returns why predictions cannot be explained; empty if they can. */
+    Optional<String> refusal() {
+        return opened.gradients().isEmpty()
+                ? Optional.of("its engine, " + opened.engineName() + ", computes no gradients")
+                : Explainer.refusal(header().head());
+    }
+
+    /** Returns the model in libtorch, loading it on the first call. */
+    Model explained() {
+        return opened.gradients().orElseThrow().get();
     }
 
     void release() {

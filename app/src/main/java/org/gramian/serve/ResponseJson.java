@@ -106,7 +106,7 @@ final class ResponseJson {
         ObjectNode metrics = document.putObject("metrics");
         header.card().metrics().forEach((name, value) -> metrics.put(name, value));
         return document.put("gallery", model.nearest().isPresent())
-                .put("explain", model.explained().isPresent());
+                .put("explain", model.refusal().isEmpty());
     }
 
     static ObjectNode unreadable(UploadedImage image, Unreadable reason, Limits limits) {
@@ -167,7 +167,7 @@ final class ResponseJson {
     /** Computes the heat map of a class, on the computing thread. */
     static HeatMap explain(LoadedModel loaded, CroppedImage view, String name) {
         ModelCard card = loaded.header().card();
-        return new Explainer(loaded.explained().orElseThrow(), card, REGIONS)
+        return new Explainer(loaded.explained(), card, REGIONS)
                 .explain(view, card.classes().indexOf(name))
                 .heat();
     }
@@ -179,12 +179,9 @@ final class ResponseJson {
     }
 
     static void requireExplained(LoadedModel loaded) throws HttpError {
-        if (loaded.explained().isEmpty()) {
-            throw HttpError.wrong("explain=true is not supported by this model: "
-                    + loaded.opened()
-                            .model()
-                            .flatMap(Explainer::refusal)
-                            .orElse("its engine, " + loaded.opened().engineName() + ", computes no gradients"));
+        Optional<String> refusal = loaded.refusal();
+        if (refusal.isPresent()) {
+            throw HttpError.wrong("explain=true is not supported by this model: " + refusal.get());
         }
     }
 }

@@ -30,6 +30,19 @@ class HelpTest {
         assertThat(lines).allMatch(line -> line.length() < help.width());
     }
 
+    @ParameterizedTest
+    @MethodSource("commands")
+    void commandAloneHasTheHelpThatItHasAmongAll(CommandLine command) {
+        String name = command.getCommandName();
+        CommandLine alone = Main.commandLineFor(name, "--help");
+        assertThat(alone.getSubcommands())
+                .hasSize(
+                        name.matches("help|completion")
+                                ? HelpTest.commands().toList().size()
+                                : 1);
+        assertThat(alone.getSubcommands().get(name).getUsageMessage()).isEqualTo(command.getUsageMessage());
+    }
+
     @Test
     void everyCommandIsInOneGroupWithAShortSummary() {
         CommandLine root = Main.commandLine();

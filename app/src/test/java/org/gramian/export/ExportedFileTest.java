@@ -2,6 +2,7 @@ package org.gramian.export;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -20,8 +21,10 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.basis.Protobuf.Writer;
+import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.inference.OpenModel;
 import org.gramian.model.Engine;
+import org.gramian.model.Logits;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.ModelHeader;
@@ -34,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ExportedFileTest {
     private static final String POOLING = "conv:4/rbf/spd:3/relu/triu/root/l2";
@@ -217,34 +221,87 @@ class ExportedFileTest {
         together.forEach((kind, rows) -> assertThat(rows).isDeepEqualTo(engine.compute(crops, shape, kind)));
     }
 
-    @Test
-    void opensModelsOfEitherKind() throws IOException {
-        Path trained = folder.resolve("model.safetensors");
-        try (SmallModel small = SmallModel.of(POOLING, 32)) {
-            ModelFile.write(trained, small.model(), small.card());
-            var crops = Arena.ofAuto().allocateFrom(ValueLayout.JAVA_FLOAT, small.crops(2));
-            try (OpenModel torch = OpenModel.open(trained, OpenModel.EngineChoice.AUTO, () -> Device.CPU, 0);
-                    OpenModel onnx = OpenModel.open(file, OpenModel.EngineChoice.AUTO, ExportedFileTest::noDevice, 1);
-                    OpenModel changed =
-                            OpenModel.open(trained, OpenModel.EngineChoice.ONNX, ExportedFileTest::noDevice, 1)) {
-                assertThat(torch.engineName()).isEqualTo("libtorch");
-                assertThat(torch.model()).isPresent();
-                requireOnePassAgrees(torch.classifier().engine(), crops, small.shape(2));
-                for (OpenModel other : List.of(onnx, changed)) {
-                    requireOnePassAgrees(other.classifier().engine(), crops, small.shape(2));
-                    assertThat(other.engineName()).isEqualTo("onnx");
-                    assertThat(other.header()).isEqualTo(torch.header());
-                    float[][] found = other.classifier().engine().compute(crops, small.shape(2), Engine.Rows.SCORES);
-                    assertThat(found).hasDimensions(2, 3);
-                }
-            }
-        }
-        assertThatThrownBy(() -> OpenModel.open(file, OpenModel.EngineChoice.LIBTORCH, () -> Device.CPU, 0))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("libtorch", "ONNX"));
+    /** For a model that must run without libtorch. */
+    private static OpenModel.Request withoutLibtorch(OpenModel.EngineChoice engine) {
+        return new OpenModel.Request(engine, () -> Device.CPU, ExportedFileTest::noDevice, 1, 0, false);
     }
 
     private static Device noDevice() {
         throw new AssertionError("libtorch is not needed");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {POOLING, "average", "conv:8/covariance/isqrt:5/triu"})
+    void runsModelsOnCpuInOnnxRuntimeAsInLibtorch(String pooling) throws IOException {
+        Path trained = folder.resolve("model.safetensors");
+        try (SmallModel small = SmallModel.of(pooling, 32)) {
+            ModelFile.write(trained, small.model(), small.card());
+            ExportedFile.write(file, small.model(), small.card(), ExportedFile.DEFAULT_OPSET);
+            MemorySegment crops = Arena.ofAuto().allocateFrom(ValueLayout.JAVA_FLOAT, small.crops(2));
+            try (OpenModel torch = OpenModel.open(trained, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH));
+                    OpenModel exported = OpenModel.open(file, withoutLibtorch(OpenModel.EngineChoice.AUTO));
+                    OpenModel auto = OpenModel.open(trained, withoutLibtorch(OpenModel.EngineChoice.AUTO));
+                    OpenModel onnx = OpenModel.open(trained, withoutLibtorch(OpenModel.EngineChoice.ONNX))) {
+                assertThat(torch.engineName()).isEqualTo("libtorch");
+                requireOnePassAgrees(torch.classifier().engine(), crops, small.shape(2));
+                double[][] expected = probabilities(torch, crops, small.shape(2));
+                for (OpenModel other : List.of(exported, auto, onnx)) {
+                    requireOnePassAgrees(other.classifier().engine(), crops, small.shape(2));
+                    assertThat(other.engineName()).isEqualTo("onnx");
+                    assertThat(other.header()).isEqualTo(torch.header());
+                    assertThat(other.gradients()).isEmpty();
+                    requireClose(probabilities(other, crops, small.shape(2)), expected);
+                }
+            }
+        }
+        assertThatThrownBy(() -> OpenModel.open(file, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .has(facts("libtorch", "ONNX"));
+    }
+
+    private static double[][] probabilities(OpenModel model, MemorySegment crops, Shape shape) {
+        float[][] scores = model.classifier().engine().compute(crops, shape, Engine.Rows.SCORES);
+        return Arrays.stream(scores)
+                .map(row -> Logits.ofCrops(new float[][] {row})
+                        .probabilities(model.card().temperature()))
+                .toArray(double[][]::new);
+    }
+
+    private static void requireClose(double[][] found, double[][] expected) {
+        for (int i = 0; i < expected.length; i++) {
+            assertThat(found[i]).containsExactly(expected[i], within(1e-5));
+        }
+    }
+
+    @Test
+    void runsCropsOfAnotherSize() throws IOException {
+        Path trained = folder.resolve("model.safetensors");
+        try (SmallModel small = SmallModel.of(POOLING, 32)) {
+            ModelFile.write(trained, small.model(), small.card());
+        }
+        Shape shape = Shape.of(1, 3, 48, 48);
+        MemorySegment crops = Arena.ofAuto().allocate(ValueLayout.JAVA_FLOAT, shape.elements());
+        try (OpenModel torch = OpenModel.open(trained, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH));
+                OpenModel onnx = OpenModel.open(
+                        trained, withoutLibtorch(OpenModel.EngineChoice.AUTO).withSide(48))) {
+            requireClose(probabilities(onnx, crops, shape), probabilities(torch, crops, shape));
+        }
+        assertThatThrownBy(() -> OpenModel.open(
+                        file, withoutLibtorch(OpenModel.EngineChoice.AUTO).withSide(48)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .has(facts("32", "48"));
+    }
+
+    @Test
+    void runsPoolingsThatOnnxCannotExpressInLibtorch() throws IOException {
+        Path trained = folder.resolve("model.safetensors");
+        try (SmallModel small = SmallModel.of("conv:4/covariance/log/triu", 32)) {
+            ModelFile.write(trained, small.model(), small.card());
+        }
+        try (OpenModel auto = OpenModel.open(trained, OpenModel.Request.of(OpenModel.EngineChoice.AUTO))) {
+            assertThat(auto.engineName()).isEqualTo("libtorch");
+        }
+        assertThatThrownBy(() -> OpenModel.open(trained, OpenModel.Request.of(OpenModel.EngineChoice.ONNX)))
+                .isInstanceOf(NotExpressibleException.class);
     }
 }

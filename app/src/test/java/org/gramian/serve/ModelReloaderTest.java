@@ -15,7 +15,6 @@ import org.gramian.cli.TinyModel;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Gallery.GalleryBuilder;
 import org.gramian.inference.OpenModel;
-import org.gramian.tensor.Device;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -101,7 +100,7 @@ class ModelReloaderTest {
         assertThat(events).isEmpty();
         ModelSource replaced = ModelSource.of(file, opened -> {
             TinyModel.write(opened, "resize:40");
-            return OpenModel.open(opened, OpenModel.EngineChoice.LIBTORCH, () -> Device.CPU, 0);
+            return OpenModel.open(opened, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH));
         });
         LoadedModel other = replaced.load(events::add);
         assertThat(other.nearest()).isEmpty();

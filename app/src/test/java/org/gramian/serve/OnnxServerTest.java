@@ -12,7 +12,6 @@ import org.gramian.cli.TinyTraining;
 import org.gramian.inference.OpenModel;
 import org.gramian.inference.OpenModel.EngineChoice;
 import org.gramian.model.ModelFile;
-import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -22,10 +21,10 @@ class OnnxServerTest {
     private Path folder = Path.of("");
 
     @Test
-    void onnxRuntimePredictsLikeLibtorchWithoutExplanations() throws Exception {
+    void onnxRuntimePredictsLikeLibtorchAndLibtorchExplains() throws Exception {
         Path file = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
-        JsonNode expected = ask(file, EngineChoice.LIBTORCH, "libtorch", true);
-        JsonNode found = ask(file, EngineChoice.ONNX, "onnx", false);
+        JsonNode expected = ask(file, EngineChoice.LIBTORCH, "libtorch");
+        JsonNode found = ask(file, EngineChoice.AUTO, "onnx");
         assertThat(found.get("class")).isEqualTo(expected.get("class"));
         assertThat(found.get("probability").asDouble())
                 .isCloseTo(expected.get("probability").asDouble(), within(1e-5));
@@ -37,8 +36,8 @@ class OnnxServerTest {
         Run trained = TinyTraining.in(folder).train(out, "--backbone", TinyTraining.NETWORK, "--epochs", "2");
         assertThat(trained.code()).as(trained.err()).isZero();
         Path model = out.resolve("model.safetensors");
-        JsonNode expected = ask(model, EngineChoice.LIBTORCH, "libtorch", true);
-        JsonNode found = ask(model, EngineChoice.ONNX, "onnx", false);
+        JsonNode expected = ask(model, EngineChoice.LIBTORCH, "libtorch");
+        JsonNode found = ask(model, EngineChoice.AUTO, "onnx");
         assertThat(ModelFile.header(model).card().classes())
                 .contains(expected.get("class").asString());
         assertThat(found.get("class")).isEqualTo(expected.get("class"));
@@ -46,14 +45,15 @@ class OnnxServerTest {
                 .isCloseTo(expected.get("probability").asDouble(), within(1e-5));
     }
 
-    private static JsonNode ask(Path file, EngineChoice choice, String name, boolean explains) throws Exception {
-        ModelSource source = ModelSource.of(file, it -> OpenModel.open(it, choice, () -> Device.CPU, 1));
+    private static JsonNode ask(Path file, EngineChoice choice, String name) throws Exception {
+        ModelSource source = ModelSource.of(
+                file, it -> OpenModel.open(it, OpenModel.Request.of(choice).withGradients()));
         Server server = Server.start(ServeOptions.local(0), source, Server.Listener.NONE);
         try (Served served = new Served(server, HttpClient.newHttpClient())) {
             JsonNode model = Served.json(served.get("/v1/model"));
             assertThat(model.get("engine").asString()).isEqualTo(name);
-            assertThat(model.get("explain").asBoolean()).isEqualTo(explains);
-            HttpResponse<String> answer = served.post("/v1/predict", "image/png", Served.png(3));
+            assertThat(model.get("explain").asBoolean()).isTrue();
+            HttpResponse<String> answer = served.post("/v1/predict?explain=true", "image/png", Served.png(3));
             assertThat(answer.statusCode()).isEqualTo(200);
             return Served.json(answer).get("results").get(0);
         }

@@ -63,7 +63,7 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
 
     /** A model file in libtorch, with the gallery beside it. */
     static ModelSource source(Path file) {
-        return ModelSource.of(file, it -> OpenModel.open(it, OpenModel.EngineChoice.LIBTORCH, () -> Device.CPU, 0));
+        return ModelSource.of(file, it -> OpenModel.open(it, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH)));
     }
 
     static LoadedModel load(Path file) throws IOException {
@@ -97,7 +97,7 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
                         inside.header(),
                         Classifier.of(engine, inside.card(), inside::close),
                         inside.engineName(),
-                        inside.model()),
+                        inside.gradients()),
                 model.nearest());
     }
 

@@ -12,6 +12,7 @@ import org.gramian.explain.Attribution.Baseline;
 import org.gramian.explain.CropMosaic.Grid;
 import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.Explanation.Parts;
+import org.gramian.model.Head;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -66,7 +67,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
 
     /** @throws IllegalArgumentException with the {@link #refusal}, or if there is no such layer */
     public Explainer {
-        refusal(model).ifPresent(reason -> {
+        refusal(model.head()).ifPresent(reason -> {
             throw new IllegalArgumentException(reason);
         });
         List<String> layers = model.backbone().wholeLayers();
@@ -76,12 +77,12 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         });
     }
 
-    /** Returns why a model cannot be explained; empty if it can. */
-    public static Optional<String> refusal(Model model) {
-        return model.head().pooling().isDifferentiable()
+    /** Returns why a model with this head cannot be explained; empty if it can. */
+    public static Optional<String> refusal(Head head) {
+        return head.pooling().isDifferentiable()
                 ? Optional.empty()
                 : Optional.of("predictions with the pooling "
-                        + model.head().pooling().text()
+                        + head.pooling().text()
                         + " cannot be explained: its hard assignment to visual words passes no gradient");
     }
 

@@ -173,8 +173,12 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
                         && !pretrained.contains(spec.name()));
     }
 
-    /** Returns the prefix of the parameters of a stage; the parts of a {@link SecondOrder} have their own. */
-    private Optional<String> prefix(int index) {
+    /**
+     * Returns the prefix of the parameters of a stage; empty for a {@link SecondOrder}, whose parts have their own.
+     *
+     * @param index index in {@link #stages}
+     */
+    public Optional<String> prefix(int index) {
         if (index < reductions.size()) {
             return Optional.of(name(reductions, index));
         }

@@ -78,32 +78,32 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
     /** Fits the width of {@code sigma=estimate}, the mean distance between maps, and then the transforms in order. */
     @Override
     public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
-        for (Parameter parameter : ofKernel(parameters).all()) {
+        for (Parameter parameter : parameters.under(kernelPrefix()).all()) {
             if (parameter.spec().role() == Role.FITTED) {
                 double[] width = {Rbf.meanDistance(maps)};
                 parameter.set(Fitting.like(Tensors.of(width, Shape.of(1), maps.type()), maps));
             }
         }
         int left = (int) transforms.stream().filter(t -> t.fittedTo() > 0).count();
-        Tensor x = left == 0 ? maps : Fitting.apply(kernel, maps, ofKernel(parameters));
+        Tensor x = left == 0 ? maps : Fitting.apply(kernel, maps, parameters.under(kernelPrefix()));
         for (int i = 0; left > 0; i++) {
             Transform transform = transforms.get(i);
             if (transform.fittedTo() > 0) {
-                transform.fit(Fitting.sample(x, transform.fittedTo()), ofTransform(parameters, i), random);
+                transform.fit(Fitting.sample(x, transform.fittedTo()), parameters.under(transformPrefix(i)), random);
                 left--;
             }
-            x = left == 0 ? x : Fitting.apply(transform, x, ofTransform(parameters, i));
+            x = left == 0 ? x : Fitting.apply(transform, x, parameters.under(transformPrefix(i)));
         }
     }
 
     @Override
     public List<ParameterSpec> parameters(long channels) {
         List<ParameterSpec> all = new ArrayList<>();
-        kernel.parameters(channels).forEach(spec -> all.add(spec.under(KernelText.word(kernel))));
+        kernel.parameters(channels).forEach(spec -> all.add(spec.under(kernelPrefix())));
         long size = kernel.size(channels);
         for (int i = 0; i < transforms.size(); i++) {
             for (ParameterSpec spec : transforms.get(i).parameters(size)) {
-                all.add(spec.under(name(i)));
+                all.add(spec.under(transformPrefix(i)));
             }
             size = transforms.get(i).outputs(size);
         }
@@ -113,32 +113,22 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return all;
     }
 
-    /** Returns the parameters of the kernel. */
-    public ParameterSet ofKernel(ParameterSet parameters) {
-        return parameters.under(KernelText.word(kernel));
+    /** Returns the prefix of the kernel's parameters. */
+    public String kernelPrefix() {
+        return KernelText.word(kernel);
     }
 
     /** Returns the variables of the kernel. */
     public Bindings ofKernel(Bindings parameters) {
-        return parameters.under(KernelText.word(kernel));
+        return parameters.under(kernelPrefix());
     }
 
     /**
-     * Returns the parameters of a transform.
+     * Returns the prefix of a transform's parameters: its word and the number of earlier ones with that word.
      *
      * @param index index in {@link #transforms}
      */
-    public ParameterSet ofTransform(ParameterSet parameters, int index) {
-        return parameters.under(name(index));
-    }
-
-    /** Returns the parameters of the vectorization. */
-    public ParameterSet ofVectorization(ParameterSet parameters) {
-        return parameters.under(vectorization.word());
-    }
-
-    /** Returns the prefix of a transform's parameters: its word and the number of earlier ones with that word. */
-    private String name(int index) {
+    public String transformPrefix(int index) {
         String word = transforms.get(index).word();
         return word
                 + transforms.subList(0, index).stream()
@@ -178,7 +168,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
     private Var transform(Var kernelMatrices, Bindings parameters, BiConsumer<String, Var> listener) {
         Var matrices = kernelMatrices;
         for (int i = 0; i < transforms.size(); i++) {
-            matrices = transforms.get(i).apply(matrices, parameters.under(name(i)));
+            matrices = transforms.get(i).apply(matrices, parameters.under(transformPrefix(i)));
             listener.accept("transform " + (i + 1) + ", " + transforms.get(i).text(), matrices);
         }
         return matrices;

@@ -50,7 +50,7 @@ public record Device(Kind kind, int index) {
     public static Device parse(String text) {
         String name = text.strip().toLowerCase(Locale.ROOT);
         if (name.equals("auto")) {
-            return Libtorch.load().cudaDevices() > 0 ? cuda(0) : CPU;
+            return Libtorch.mayUseGpu() && Libtorch.load().cudaDevices() > 0 ? cuda(0) : CPU;
         }
         if (name.equals("cpu")) {
             return CPU;

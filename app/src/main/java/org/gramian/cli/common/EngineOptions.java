@@ -20,8 +20,8 @@ public final class EngineOptions {
             names = "--engine",
             paramLabel = "ENGINE",
             defaultValue = "auto",
-            description = "libtorch, onnx for ONNX Runtime on the CPU, or auto: onnx for a .onnx file of"
-                    + " 'gramian export', else libtorch (default: ${DEFAULT-VALUE})")
+            description = "libtorch, onnx for ONNX Runtime on the CPU, or auto: onnx for a .onnx file and on the CPU,"
+                    + " else libtorch (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private OpenModel.EngineChoice runtime;
 
@@ -39,6 +39,20 @@ public final class EngineOptions {
 
     /** Opens a model file of either kind. */
     public OpenModel open(Path file) throws IOException {
-        return OpenModel.open(file, runtime, torch::prepare, torch.threads());
+        return OpenModel.open(file, request());
+    }
+
+    /** Returns how to open the model. */
+    public OpenModel.Request request() {
+        // Rules of acceleration are libtorch's.
+        boolean rules =
+                runtime == OpenModel.EngineChoice.AUTO && torch.accelerate().isPresent();
+        return new OpenModel.Request(
+                rules ? OpenModel.EngineChoice.LIBTORCH : runtime,
+                torch::device,
+                torch::prepare,
+                torch.threads(),
+                0,
+                false);
     }
 }

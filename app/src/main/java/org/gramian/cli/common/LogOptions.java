@@ -1,6 +1,6 @@
 package org.gramian.cli.common;
 
-import java.util.Objects;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -19,21 +19,26 @@ public final class LogOptions {
 
     private LogOptions() {}
 
-    /** Adds the options to some commands. */
+    /** Adds the options to those of some commands that the command line has. */
     public static void install(CommandLine root, String... commands) {
-        for (String name : commands) {
-            Objects.requireNonNull(root.getSubcommands().get(name), name)
-                    .getCommandSpec()
-                    .addOption(OptionSpec.builder("-q", QUIET)
-                            .type(boolean.class)
-                            .description("print results, warnings and errors only")
-                            .build())
-                    .addOption(OptionSpec.builder(FORMAT)
-                            .type(Format.class)
-                            .paramLabel("TYPE") // completion takes options of one label for the same
-                            .description("text, or json: one JSON object per line on standard error (default: text)")
-                            .build());
-        }
+        List<String> names = List.of(commands);
+        root.getSubcommands().forEach((name, command) -> {
+            if (names.contains(name)) {
+                add(command.getCommandSpec());
+            }
+        });
+    }
+
+    private static void add(CommandSpec command) {
+        command.addOption(OptionSpec.builder("-q", QUIET)
+                        .type(boolean.class)
+                        .description("print results, warnings and errors only")
+                        .build())
+                .addOption(OptionSpec.builder(FORMAT)
+                        .type(Format.class)
+                        .paramLabel("TYPE") // completion takes options of one label for the same
+                        .description("text, or json: one JSON object per line on standard error (default: text)")
+                        .build());
     }
 
     static boolean quiet(CommandSpec command) {

@@ -47,17 +47,23 @@ public final class TorchOptions {
         return Optional.ofNullable(accelerate);
     }
 
-    /** Loads libtorch and returns the device. */
-    public Device prepare() {
+    /** Returns the device; loads libtorch only if it may have to look for a GPU. */
+    Device device() {
         if (libtorch != null) {
             System.setProperty("gramian.libtorch", libtorch.toString());
         }
+        return Device.parse(device);
+    }
+
+    /** Sets up libtorch and returns the device. */
+    public Device prepare() {
+        Device chosen = device();
         if (accelerate != null) {
             Rule.use(accelerate);
         }
         if (threads != null) {
             Libtorch.load().setThreads(threads);
         }
-        return Device.parse(device);
+        return chosen;
     }
 }

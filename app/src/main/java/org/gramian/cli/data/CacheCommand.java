@@ -50,7 +50,7 @@ import picocli.CommandLine.TypeConversionException;
         subcommands = CacheCommand.Prune.class)
 public final class CacheCommand implements Callable<Integer> {
     static final String FEATURES = "features";
-    static final String LIBTORCH = "libtorch-";
+    static final List<String> LIBRARIES = List.of("libtorch-", "onnxruntime-");
 
     @Mixin
     private final Console console = new Console();
@@ -261,7 +261,7 @@ public final class CacheCommand implements Callable<Integer> {
 
         private void libraries(Path folder) throws IOException {
             for (CacheCommand.Row row : CacheCommand.rows(folder)) {
-                if (row.name().startsWith(CacheCommand.LIBTORCH)) {
+                if (CacheCommand.LIBRARIES.stream().anyMatch(row.name()::startsWith)) {
                     Path place = folder.resolve(row.name());
                     boolean free = SharedFolderLock.exclusively(place, () -> remove(place));
                     report(row.name(), free ? row.bytes() : 0, free ? 0 : row.bytes());

@@ -10,6 +10,7 @@ import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Interruption;
+import org.gramian.inference.OpenModel;
 import org.gramian.serve.Limits;
 import org.gramian.serve.ModelSource;
 import org.gramian.serve.ServeOptions;
@@ -75,7 +76,8 @@ public final class ServeCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         ServeOptions options = new ServeOptions(host, port, token(), limits.limits());
         check(options);
-        ModelSource source = ModelSource.of(engine.model(), engine::open);
+        ModelSource source = ModelSource.of(
+                engine.model(), file -> OpenModel.open(file, engine.request().withGradients()));
         CountDownLatch requested = new CountDownLatch(1);
         try (Interruption _ = Interruption.of(
                         requested::countDown, "interrupted; finishing accepted requests", console::say);

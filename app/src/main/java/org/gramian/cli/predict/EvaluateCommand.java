@@ -130,7 +130,8 @@ public final class EvaluateCommand implements Callable<Integer> {
         requireWritable("--html", html);
         requireWritable("--csv", csv);
         requireWritable("--confusion", confusion);
-        try (OpenModel opened = engine.open(engine.model())) {
+        OpenModel.Request opening = engine.request().withSide(crops == null ? 0 : crops.size());
+        try (OpenModel opened = OpenModel.open(engine.model(), opening)) {
             Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
             dataset.notes().forEach(note -> console.say(note.text()));
             Evaluator evaluator = evaluator(opened, crops);
@@ -158,11 +159,6 @@ public final class EvaluateCommand implements Callable<Integer> {
 
     private Evaluator evaluator(OpenModel opened, @Nullable CropPlan crops) {
         CropPlan taken = crops == null ? opened.card().crops() : crops;
-        if (opened.model().isEmpty() && taken.size() != opened.card().crops().size()) {
-            throw new IllegalArgumentException("--crops: an ONNX model takes crops of size "
-                    + opened.card().crops().size() + ", found " + taken.text()
-                    + "; evaluate the model that it was exported from");
-        }
         opened.header().backbone().features(taken.size(), taken.size());
         return new Evaluator(
                 opened.classifier().withCrops(taken).withBatch(batch), new ImageReader(ImageLimits.DEFAULT)::read);

@@ -1,5 +1,6 @@
 package org.gramian.export.graph;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -11,7 +12,6 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.onnx.HostTensor;
 import org.gramian.backbone.onnx.OnnxNode;
@@ -20,18 +20,16 @@ import org.gramian.backbone.onnx.OnnxWriter.ValueInfo;
 import org.gramian.basis.Protobuf;
 import org.gramian.pooling.Normalization;
 import org.gramian.tensor.Activation;
-import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
+import org.gramian.tensor.file.StoredTensor;
 
 /**
  * Builder of an ONNX graph: nodes and constants, named after their part, e.g. {@code pooling/rbf/Exp}.
  *
- * <p>Repeated names are numbered. A parameter keeps its name in the model file. Weights on the CPU are not copied: the model must
- * stay open until the graph is written. Element-wise operators broadcast as NumPy's do.
+ * <p>Repeated names are numbered. A parameter keeps its name in the model file and is not copied: its memory must stay readable
+ * until the graph is written. Element-wise operators broadcast as NumPy's do.
  */
 final class Graph {
     /** Content shared by all parts. */
@@ -106,34 +104,25 @@ final class Graph {
         return new Value(name, value.sizes());
     }
 
-    /** Adds a parameter. */
-    Value parameter(Parameter parameter) {
-        Tensor tensor = parameter.value();
-        if (tensor.type() != DType.F32) {
-            throw new IllegalArgumentException("expected weights in float32, found " + parameter);
-        }
-        // Two parts may have parameters of one name.
-        return content.parameters.computeIfAbsent(root() + parameter.name(), wanted -> {
+    /** Adds a parameter under its name in the model file, once. */
+    Value parameter(HostParameters parameters, String name) {
+        StoredTensor tensor = parameters.get(name);
+        return content.parameters.computeIfAbsent(parameters.prefix() + name, wanted -> {
             long[] sizes = tensor.shape().sizes();
-            String name = unique(wanted);
-            boolean readable = tensor.device().equals(Device.CPU) && tensor.isContiguous();
-            return add(
-                    name,
-                    sizes,
-                    readable
-                            ? OnnxWriter.floats(name, sizes, tensor.data())
-                            : OnnxWriter.floats(name, sizes, tensor.toDoubles()));
+            String own = unique(wanted);
+            return add(own, sizes, OnnxWriter.floats(own, sizes, tensor.data()));
         });
-    }
-
-    private String root() {
-        int end = part.indexOf('/');
-        return part.isEmpty() ? "" : (end < 0 ? part : part.substring(0, end)) + ".";
     }
 
     /** Adds a constant. */
     Value constant(String name, List<Long> sizes, double... values) {
         return floats(unique(part + "/" + name), sizes, values);
+    }
+
+    /** Adds a constant that is not copied. */
+    Value constant(String name, Shape shape, float[] values) {
+        String own = unique(part + "/" + name);
+        return add(own, shape.sizes(), OnnxWriter.floats(own, shape.sizes(), MemorySegment.ofArray(values)));
     }
 
     /** Adds a column {@code [k, 1]}. */

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.onnx.HostTensor;
 import org.gramian.backbone.onnx.OnnxNode;
 import org.gramian.backbone.onnx.PlannedNode;
@@ -24,10 +23,10 @@ import org.gramian.tensor.Shape;
  */
 final class ImportedNodes {
     private final Graph graph;
-    private final ParameterSet parameters;
+    private final HostParameters parameters;
     private final Map<String, Value> values = new HashMap<>();
 
-    ImportedNodes(Graph graph, ParameterSet parameters) {
+    ImportedNodes(Graph graph, HostParameters parameters) {
         this.graph = graph;
         this.parameters = parameters;
     }
@@ -62,7 +61,7 @@ final class ImportedNodes {
 
     private Value value(String name) {
         Value known = values.get(name);
-        return known != null ? known : graph.parameter(parameters.get(name));
+        return known != null ? known : graph.parameter(parameters, name);
     }
 
     private Value in(PlannedNode planned, int i) {

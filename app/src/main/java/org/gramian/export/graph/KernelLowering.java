@@ -1,7 +1,6 @@
 package org.gramian.export.graph;
 
 import java.util.List;
-import org.gramian.autodiff.ParameterSet;
 import org.gramian.spd.Democratic;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Kernel.Bilinear;
@@ -21,7 +20,7 @@ import org.gramian.tensor.DType;
  * @param graph to which nodes are added
  * @param parameters of the kernel
  */
-record KernelLowering(Graph graph, ParameterSet parameters) {
+record KernelLowering(Graph graph, HostParameters parameters) {
     private static final double ROUNDING = Kernel.EQUALITY_MARGIN * DType.F32.epsilon();
 
     Value lower(Kernel kernel, Value maps) {
@@ -127,10 +126,8 @@ record KernelLowering(Graph graph, ParameterSet parameters) {
                 Value d = squaredOrZero(maps);
                 yield rbf(kernel, d, meanOverPairs(graph.sqrt(d)));
             }
-            case Sigma.Estimate _ ->
-                rbf(kernel, maps, parameters.get("sigma").value().item());
-            case Sigma.Learned _ ->
-                rbf(kernel, maps, Math.exp(parameters.get("logSigma").value().item()));
+            case Sigma.Estimate _ -> rbf(kernel, maps, parameters.item("sigma"));
+            case Sigma.Learned _ -> rbf(kernel, maps, Math.exp(parameters.item("logSigma")));
             case Sigma.Fixed fixed -> rbf(kernel, maps, fixed.value());
         };
     }

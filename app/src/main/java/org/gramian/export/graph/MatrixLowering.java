@@ -1,7 +1,6 @@
 package org.gramian.export.graph;
 
 import java.util.List;
-import org.gramian.autodiff.ParameterSet;
 import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Transform;
 import org.gramian.pooling.Transform.Free;
@@ -20,19 +19,20 @@ import org.gramian.spd.layer.SparseInverse;
  * @param graph to which nodes are added
  */
 record MatrixLowering(Graph graph) {
-    Value lower(SecondOrder path, ParameterSet parameters, Value maps) {
-        Value matrices = new KernelLowering(graph.at("kernel"), path.ofKernel(parameters)).lower(path.kernel(), maps);
+    Value lower(SecondOrder path, HostParameters parameters, Value maps) {
+        Value matrices = new KernelLowering(graph.at("kernel"), parameters.under(path.kernelPrefix()))
+                .lower(path.kernel(), maps);
         for (int i = 0; i < path.transforms().size(); i++) {
             Transform transform = path.transforms().get(i);
             matrices = new MatrixLowering(graph.at(transform.word()))
-                    .transform(transform, path.ofTransform(parameters, i), matrices);
+                    .transform(transform, parameters.under(path.transformPrefix(i)), matrices);
         }
         Vectorization vectorization = path.vectorization();
         return new MatrixLowering(graph.at(vectorization.word()))
-                .vectorize(vectorization, path.ofVectorization(parameters), matrices);
+                .vectorize(vectorization, parameters.under(vectorization.word()), matrices);
     }
 
-    private Value transform(Transform transform, ParameterSet parameters, Value matrices) {
+    private Value transform(Transform transform, HostParameters parameters, Value matrices) {
         return switch (transform) {
             case Transform.Spd _, Free _ -> between(matrices, parameters, "weight");
             case Transform.RiemannianNorm _ -> between(matrices, parameters, "inverseRoot");
@@ -44,8 +44,8 @@ record MatrixLowering(Graph graph) {
     }
 
     /** {@code WᵀKW}. */
-    private Value between(Value matrices, ParameterSet parameters, String name) {
-        Value weight = graph.parameter(parameters.get(name));
+    private Value between(Value matrices, HostParameters parameters, String name) {
+        Value weight = graph.parameter(parameters, name);
         return graph.matmul(graph.transpose(weight), graph.matmul(matrices, weight));
     }
 
@@ -106,17 +106,17 @@ record MatrixLowering(Graph graph) {
         return graph.matmul(root, root);
     }
 
-    private Value vectorize(Vectorization vectorization, ParameterSet parameters, Value matrices) {
+    private Value vectorize(Vectorization vectorization, HostParameters parameters, Value matrices) {
         return switch (vectorization) {
             case Vectorization.Triu _ -> upperTriangle(matrices);
             case Vectorization.Flat _ -> graph.reshape(matrices, matrices.each());
             case Parametric _ -> {
-                Value weight = graph.parameter(parameters.get("weight"));
+                Value weight = graph.parameter(parameters, "weight");
                 yield forms(matrices, weight, weight);
             }
             case RandomMaclaurin maclaurin -> {
-                Value left = graph.parameter(parameters.get("w1"));
-                Value right = graph.parameter(parameters.get("w2"));
+                Value left = graph.parameter(parameters, "w1");
+                Value right = graph.parameter(parameters, "w2");
                 yield graph.scale(forms(matrices, left, right), 1 / Math.sqrt(maclaurin.size()));
             }
             case TensorSketch sketch -> sketch(sketch.size(), parameters, matrices);
@@ -145,9 +145,9 @@ record MatrixLowering(Graph graph) {
     }
 
     /** Each bin's elements gathered layer by layer, with their signs; bins that have no more repeat the first with 0. */
-    private Value sketch(int size, ParameterSet parameters, Value matrices) {
-        double[] bins = parameters.get("h").value().toDoubles();
-        double[] signs = parameters.get("s").value().toDoubles();
+    private Value sketch(int size, HostParameters parameters, Value matrices) {
+        double[] bins = parameters.toDoubles("h");
+        double[] signs = parameters.toDoubles("s");
         int rows = bins.length / 2;
         int[] binOf = new int[rows * rows];
         int[] filled = new int[size];

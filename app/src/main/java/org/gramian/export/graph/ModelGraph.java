@@ -2,14 +2,12 @@ package org.gramian.export.graph;
 
 import java.util.List;
 import java.util.Set;
-import org.gramian.autodiff.Parameter;
-import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.network.BatchNorm;
 import org.gramian.backbone.onnx.OnnxWriter.ValueInfo;
 import org.gramian.basis.Protobuf;
 import org.gramian.model.Head;
-import org.gramian.model.Model;
-import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.model.ModelHeader;
 
 /**
  * Graph of a classifier: {@code images [n, 3, s, s]} to {@code scores [n, k]}, {@code probabilities [n, k]} and {@code
@@ -46,31 +44,34 @@ public final class ModelGraph {
     private ModelGraph() {}
 
     /**
-     * Builds the graph of a model, which must stay open until it is written.
+     * Builds the graph of a model, whose tensors must stay readable until it is written.
      *
+     * @param side height and width of the images
      * @throws NotExpressibleException if the model has a part that ONNX does not express
      */
-    public static Protobuf.Writer of(Model model, ModelCard card) {
+    public static Protobuf.Writer of(ModelFile.Content model, long side) {
         Graph graph = Graph.empty();
-        long side = card.crops().size();
+        HostParameters parameters = new HostParameters(model.tensors(), "");
+        ModelHeader header = model.header();
         Value images = graph.input(IMAGES, List.of(Value.BATCH, 3L, side, side));
-        Value features = new NetworkLowering(graph.at("backbone"), model.backboneParameters())
-                .features(model.backbone(), images);
-        Head head = model.head();
+        Value features = new NetworkLowering(graph.at("backbone"), parameters.under("backbone"))
+                .features(header.backbone(), images);
+        HostParameters ofHead = parameters.under("head");
         Value descriptors = new PoolingLowering(graph.at("head").at("pooling"))
-                .lower(head.pooling(), model.headParameters().under("pooling"), features);
+                .lower(header.head().pooling(), ofHead.under("pooling"), features);
         Graph classifier = graph.at("head").at("classifier");
-        Value scores = classify(classifier, head, model.headParameters(), descriptors);
-        Value probabilities = classifier.softmax(classifier.scale(scores, 1 / card.temperature()), 1);
+        Value scores = classify(classifier, header.head(), ofHead, descriptors);
+        double temperature = header.card().temperature();
+        Value probabilities = classifier.softmax(classifier.scale(scores, 1 / temperature), 1);
         return graph.message(
                 info(
                         images,
                         "crops of " + side + "x" + side + ", preprocessed: "
-                                + card.preprocessing().text()),
+                                + header.card().preprocessing().text()),
                 info(graph.output(SCORES, scores), "scores before the softmax"),
                 info(
                         graph.output(PROBABILITIES, probabilities),
-                        "softmax(scores / temperature), temperature " + card.temperature()),
+                        "softmax(scores / temperature), temperature " + temperature),
                 info(graph.output(DESCRIPTORS, descriptors), "output of the pooling"));
     }
 
@@ -79,13 +80,12 @@ public final class ModelGraph {
     }
 
     /** Adds the classifier; a batch norm of the scores is folded into its weights. */
-    private static Value classify(Graph graph, Head head, ParameterSet parameters, Value descriptors) {
-        Parameter weight = parameters.get("classifier.weight");
-        Parameter bias = parameters.get("classifier.bias");
+    private static Value classify(Graph graph, Head head, HostParameters parameters, Value descriptors) {
+        HostParameters own = parameters.under("classifier");
         List<Value> folded = head.normalized()
                 ? NetworkLowering.normalized(
-                        graph, weight, bias.value().toDoubles(), parameters.under("norm"), BatchNorm.STANDARD.epsilon())
-                : List.of(graph.parameter(weight), graph.parameter(bias));
+                        graph, own, own.toDoubles("bias"), parameters.under("norm"), BatchNorm.STANDARD.epsilon())
+                : List.of(graph.parameter(own, "weight"), graph.parameter(own, "bias"));
         return graph.linear(descriptors, folded.get(0), folded.get(1));
     }
 }

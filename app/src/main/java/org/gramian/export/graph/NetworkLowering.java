@@ -1,12 +1,9 @@
 package org.gramian.export.graph;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
-import org.gramian.autodiff.Parameter;
-import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.network.Conv;
 import org.gramian.backbone.network.ConvNext;
@@ -34,7 +31,7 @@ import org.gramian.tensor.Shape;
  * @param graph to which nodes are added
  * @param parameters of the network, under its own names
  */
-record NetworkLowering(Graph graph, ParameterSet parameters) {
+record NetworkLowering(Graph graph, HostParameters parameters) {
     /** Features of images, as {@link Backbone#apply}. */
     Value features(Backbone backbone, Value images) {
         List<Backbone> networks = backbone.networks();
@@ -129,19 +126,19 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
 
     private Value patches(Patches patches, Value maps) {
         Graph part = graph.at(patches.name());
-        ParameterSet own = parameters.under(patches.name());
+        HostParameters own = parameters.under(patches.name());
         long[] size = {patches.size(), patches.size()};
         return part.node(
                 "Conv",
                 List.of(maps.at(0), (long) patches.channels(), maps.at(2) / size[0], maps.at(3) / size[1]),
-                List.of(maps, part.parameter(own.get("weight")), part.parameter(own.get("bias"))),
+                List.of(maps, part.parameter(own, "weight"), part.parameter(own, "bias")),
                 Map.of("kernel_shape", size, "strides", size));
     }
 
     private Value convNext(ConvNext.Block block, Value maps) {
         Graph part = graph.at(block.name());
-        ParameterSet own = parameters.under(block.name() + ".block.0");
-        List<Value> filters = List.of(part.parameter(own.get("weight")), part.parameter(own.get("bias")));
+        HostParameters own = parameters.under(block.name() + ".block.0");
+        List<Value> filters = List.of(part.parameter(own, "weight"), part.parameter(own, "bias"));
         return tokens(block.name()).convNext(block, maps, convolve(part, maps, filters, ConvNext.DEPTHWISE));
     }
 
@@ -193,9 +190,9 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
 
     private Value dense(Dense dense, Value maps) {
         Graph part = graph.at(dense.name());
-        ParameterSet own = parameters.under(dense.name());
+        HostParameters own = parameters.under(dense.name());
         Value sums = part.linear(
-                part.reshape(maps, maps.each()), part.parameter(own.get("weight")), part.parameter(own.get("bias")));
+                part.reshape(maps, maps.each()), part.parameter(own, "weight"), part.parameter(own, "bias"));
         Value activated = part.activated(sums, dense.activation());
         return part.reshape(activated, dense.channels(), 1, 1);
     }
@@ -209,34 +206,33 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
 
     private List<Value> filters(Conv conv, Graph part) {
         String norm = conv.finish().norm();
-        Parameter weight = parameters.get(conv.name() + ".weight");
+        HostParameters own = parameters.under(conv.name());
         if (norm.isEmpty()) {
-            return List.of(part.parameter(weight), part.parameter(parameters.get(conv.name() + ".bias")));
+            return List.of(part.parameter(own, "weight"), part.parameter(own, "bias"));
         }
-        double[] bias = new double[Math.toIntExact(weight.value().size(0))];
-        return normalized(
-                part, weight, bias, parameters.under(norm), conv.finish().epsilon());
+        double[] bias = new double[Math.toIntExact(own.get("weight").shape().at(0))];
+        return normalized(part, own, bias, parameters.under(norm), conv.finish().epsilon());
     }
 
     /** Returns weight and bias of a layer with the batch norm after it. */
-    static List<Value> normalized(Graph part, Parameter weight, double[] bias, ParameterSet norm, double epsilon) {
-        double[] weights = weight.value().toDoubles();
-        double[] gamma = norm.get("weight").value().toDoubles();
-        double[] beta = norm.get("bias").value().toDoubles();
-        double[] mean = norm.get("running_mean").value().toDoubles();
-        double[] variance = norm.get("running_var").value().toDoubles();
+    static List<Value> normalized(Graph part, HostParameters own, double[] bias, HostParameters norm, double epsilon) {
+        float[] weights = own.toFloats("weight");
+        double[] gamma = norm.toDoubles("weight");
+        double[] beta = norm.toDoubles("bias");
+        double[] mean = norm.toDoubles("running_mean");
+        double[] variance = norm.toDoubles("running_var");
         int each = weights.length / bias.length;
         double[] offsets = new double[bias.length];
         for (int k = 0; k < bias.length; k++) {
             double factor = gamma[k] / Math.sqrt(variance[k] + epsilon);
             offsets[k] = (bias[k] - mean[k]) * factor + beta[k];
             for (int i = 0; i < each; i++) {
-                weights[k * each + i] *= factor;
+                weights[k * each + i] = (float) (weights[k * each + i] * factor);
             }
         }
-        List<Long> sizes = Arrays.stream(weight.value().shape().sizes()).boxed().toList();
         return List.of(
-                part.constant("weight", sizes, weights), part.constant("bias", List.of((long) bias.length), offsets));
+                part.constant("weight", own.get("weight").shape(), weights),
+                part.constant("bias", List.of((long) bias.length), offsets));
     }
 
     /** A convolution by weights, and a bias if there is one. */
@@ -258,8 +254,8 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
 
     private Value bank(FilterBank bank, Value images) {
         Graph part = graph.at(bank.name());
-        Value filters = part.parameter(parameters.get("bank.weight"));
-        Value halving = part.parameter(parameters.get("halving.weight"));
+        Value filters = part.parameter(parameters, "bank.weight");
+        Value halving = part.parameter(parameters, "halving.weight");
         List<Value> parts = new ArrayList<>();
         Value level = images;
         for (int i = 0; i < FilterBank.LEVELS; i++) {
@@ -269,7 +265,7 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
             parts.add(part.averagePool(part.relu(negative), FilterBank.averaging(i)));
             level = convolve(part, level, List.of(halving), FilterBank.HALVING);
         }
-        Value filter = part.parameter(parameters.get("colour.weight"));
+        Value filter = part.parameter(parameters, "colour.weight");
         Value colours = convolve(part, level, List.of(filter), FilterBank.POINT);
         parts.add(part.relu(colours));
         parts.add(part.relu(part.scale(colours, -1)));

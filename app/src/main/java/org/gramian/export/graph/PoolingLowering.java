@@ -2,7 +2,6 @@ package org.gramian.export.graph;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.ClassifierTail;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.pooling.Aggregation;
@@ -34,26 +33,30 @@ import org.gramian.tensor.Shape;
 
 /** Pooling as operators: features {@code [n, c, h, w]} to descriptors {@code [n, d]}. */
 record PoolingLowering(Graph graph) {
-    Value lower(Pooling pooling, ParameterSet parameters, Value features) {
+    Value lower(Pooling pooling, HostParameters parameters, Value features) {
         int index = 0;
         Value maps = graph.reshape(features, features.at(1), features.at(2) * features.at(3));
         for (Reduction reduction : pooling.reductions()) {
-            maps = at(reduction.word()).reduce(reduction, pooling.stageParameters(parameters, index++), maps);
+            maps = at(reduction.word()).reduce(reduction, stage(pooling, parameters, index++), maps);
         }
         Aggregation aggregation = pooling.aggregation();
         Value seen = aggregation.isSpatial() ? graph.reshape(maps, maps.at(1), features.at(2), features.at(3)) : maps;
-        Value x = at(aggregation.word()).aggregate(aggregation, pooling.stageParameters(parameters, index++), seen);
+        Value x = at(aggregation.word()).aggregate(aggregation, stage(pooling, parameters, index++), seen);
         for (Normalization normalization : pooling.normalizations()) {
-            x = at(normalization.word()).normalize(normalization, pooling.stageParameters(parameters, index++), x);
+            x = at(normalization.word()).normalize(normalization, stage(pooling, parameters, index++), x);
         }
         return x;
+    }
+
+    private static HostParameters stage(Pooling pooling, HostParameters parameters, int index) {
+        return pooling.prefix(index).map(parameters::under).orElse(parameters);
     }
 
     private PoolingLowering at(String part) {
         return new PoolingLowering(graph.at(part));
     }
 
-    private Value aggregate(Aggregation aggregation, ParameterSet parameters, Value maps) {
+    private Value aggregate(Aggregation aggregation, HostParameters parameters, Value maps) {
         VocabularyLowering vocabulary = new VocabularyLowering(graph, parameters);
         return switch (aggregation) {
             case SecondOrder path -> new MatrixLowering(graph).lower(path, parameters, maps);
@@ -80,7 +83,7 @@ record PoolingLowering(Graph graph) {
         };
     }
 
-    private Value tail(NetworkTail pooling, ParameterSet parameters, Value maps) {
+    private Value tail(NetworkTail pooling, HostParameters parameters, Value maps) {
         ClassifierTail tail =
                 pooling.tail().orElseThrow(() -> new NotExpressibleException("the tail of an unknown network"));
         NetworkLowering network = new NetworkLowering(graph, parameters);
@@ -93,7 +96,7 @@ record PoolingLowering(Graph graph) {
         return graph.reshape(mean, tail.outputs());
     }
 
-    private Value join(Join join, ParameterSet parameters, Value maps) {
+    private Value join(Join join, HostParameters parameters, Value maps) {
         List<Value> parts = new ArrayList<>();
         for (int i = 0; i < join.branches().size(); i++) {
             String name = Join.name(i);
@@ -103,12 +106,12 @@ record PoolingLowering(Graph graph) {
     }
 
     /** Reduces maps {@code [n, c, N]} to {@code [n, k, N]}. */
-    private Value reduce(Reduction reduction, ParameterSet parameters, Value maps) {
+    private Value reduce(Reduction reduction, HostParameters parameters, Value maps) {
         return switch (reduction) {
             case Reduction.Conv conv -> {
                 long leaving = conv.outputs(maps.at(1));
-                double[] weight = parameters.get("weight").value().toDoubles();
-                double[] bias = parameters.get("bias").value().toDoubles();
+                double[] weight = parameters.toDoubles("weight");
+                double[] bias = parameters.toDoubles("bias");
                 Value product = graph.matmul(graph.constant("weight", List.of(leaving, maps.at(1)), weight), maps);
                 yield graph.relu(graph.add(product, graph.column("bias", bias)));
             }
@@ -122,14 +125,13 @@ record PoolingLowering(Graph graph) {
                 Value plain = graph.sumOver(maps, maps.at(2), 2);
                 Value square = graph.sumOver(graph.mul(plain, plain), maps.at(1), 1);
                 Value means = graph.div(plain, graph.sqrt(graph.shift(square, DropCov.SMALLEST_SQUARE)));
-                Value scores = graph.matmul(
-                        neighbours(maps.at(1), parameters.get("weight").value().toDoubles()), means);
+                Value scores = graph.matmul(neighbours(maps.at(1), parameters.toDoubles("weight")), means);
                 yield graph.mul(maps, graph.shift(graph.softmax(scores, 1), 1));
             }
             case Reduction.Pca _ -> {
-                double[] mean = parameters.get("mean").value().toDoubles();
+                double[] mean = parameters.toDoubles("mean");
                 Value column = graph.column("mean", mean);
-                yield graph.matmul(graph.parameter(parameters.get("components")), graph.sub(maps, column));
+                yield graph.matmul(graph.parameter(parameters, "components"), graph.sub(maps, column));
             }
         };
     }
@@ -146,15 +148,14 @@ record PoolingLowering(Graph graph) {
         return graph.constant("neighbours", List.of(channels, channels), matrix);
     }
 
-    private Value normalize(Normalization normalization, ParameterSet parameters, Value vectors) {
+    private Value normalize(Normalization normalization, HostParameters parameters, Value vectors) {
         return switch (normalization) {
             case Normalization.Root root -> graph.signedRoot(vectors, root.epsilon());
             case Normalization.L2 _ -> graph.unit(vectors);
-            case Normalization.Scale _ ->
-                graph.scale(vectors, Math.exp(parameters.get("log").value().item()));
+            case Normalization.Scale _ -> graph.scale(vectors, Math.exp(parameters.item("log")));
             case Normalization.Pca _ -> {
-                Value mean = graph.parameter(parameters.get("mean"));
-                Value components = graph.parameter(parameters.get("components"));
+                Value mean = graph.parameter(parameters, "mean");
+                Value components = graph.parameter(parameters, "components");
                 yield graph.matmul(graph.sub(vectors, mean), graph.transpose(components));
             }
         };
@@ -186,8 +187,8 @@ record PoolingLowering(Graph graph) {
         };
     }
 
-    private Value generalizedMean(GeneralizedMean mean, ParameterSet parameters, Value maps) {
-        double p = mean.learned() ? Math.exp(parameters.get("logP").value().item()) : mean.p();
+    private Value generalizedMean(GeneralizedMean mean, HostParameters parameters, Value maps) {
+        double p = mean.learned() ? Math.exp(parameters.item("logP")) : mean.p();
         Value y = graph.atLeast(maps, GeneralizedMean.SMALLEST);
         Value m = largest(y);
         Value powers = graph.exp(graph.scale(graph.log(graph.div(y, m)), p));
@@ -249,17 +250,17 @@ record PoolingLowering(Graph graph) {
         return graph.reshape(graph.matmul(x, graph.transpose(shares)), channels);
     }
 
-    private Value crossCovariance(CrossCovariance pooling, ParameterSet parameters, Value maps) {
+    private Value crossCovariance(CrossCovariance pooling, HostParameters parameters, Value maps) {
         long positions = maps.at(2);
         long heads = pooling.heads();
         long size = pooling.size();
         Value centred = graph.sub(maps, graph.sumOver(maps, positions, 2));
-        Value projected = graph.matmul(graph.parameter(parameters.get("weight")), centred);
+        Value projected = graph.matmul(graph.parameter(parameters, "weight"), centred);
         Value parts = graph.reshape(projected, 2 * heads, size, positions);
         Value a = graph.slice(parts, 1, 0, heads);
         Value b = graph.slice(parts, 1, heads, 2 * heads);
         Value x = graph.scale(graph.matmul(a, graph.transpose(b)), 1.0 / positions);
-        Value s = graph.parameter(parameters.get("start"));
+        Value s = graph.parameter(parameters, "start");
         for (int i = 0; i < pooling.iterations(); i++) {
             Value u = graph.transpose(graph.unit(graph.transpose(graph.matmul(x, s))));
             s = graph.matmul(graph.transpose(x), u);

@@ -2,7 +2,6 @@ package org.gramian.export.graph;
 
 import java.util.List;
 import java.util.stream.Stream;
-import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.backbone.network.ConvNext;
 import org.gramian.backbone.network.VisionTransformer;
@@ -19,7 +18,7 @@ import org.gramian.tensor.Shape;
  * @param graph to which nodes are added
  * @param parameters parameters of the network, under its own names
  */
-record TokenLowering(Graph graph, ParameterSet parameters) {
+record TokenLowering(Graph graph, HostParameters parameters) {
     private TokenLowering at(String part) {
         return new TokenLowering(graph.at(part), parameters);
     }
@@ -55,7 +54,7 @@ record TokenLowering(Graph graph, ParameterSet parameters) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Embedding.Constants constants = embedding.constants(
-                    name -> tape.constant(parameters.get(name).value()), maps.at(2), maps.at(3));
+                    name -> tape.constant(parameters.get(name).toTensor()), maps.at(2), maps.at(3));
             prefix = constants.prefix().value().toDoubles();
             positions = constants.positions().value().toDoubles();
         }
@@ -117,6 +116,6 @@ record TokenLowering(Graph graph, ParameterSet parameters) {
     }
 
     private Value parameter(String name) {
-        return graph.parameter(parameters.get(name));
+        return graph.parameter(parameters, name);
     }
 }

@@ -3,7 +3,6 @@ package org.gramian.export.graph;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.gramian.autodiff.ParameterSet;
 import org.gramian.pooling.Codebook.BagOfWords;
 import org.gramian.pooling.Codebook.NetVlad;
 import org.gramian.pooling.Codebook.Vlad;
@@ -12,19 +11,19 @@ import org.gramian.pooling.MultiScaleOrderless;
 import org.gramian.tensor.Window;
 
 /** Aggregations with a vocabulary {@code [K, C]} or a Gaussian mixture as operators. */
-record VocabularyLowering(Graph graph, ParameterSet parameters) {
+record VocabularyLowering(Graph graph, HostParameters parameters) {
     private Value words(String name) {
-        return graph.parameter(parameters.get(name));
+        return graph.parameter(parameters, name);
     }
 
     private double[] numbers(String name) {
-        return parameters.get(name).value().toDoubles();
+        return parameters.toDoubles(name);
     }
 
     /** Returns {@code ‖c_k‖²} times a factor, as a column. */
     private Value squares(String name, double factor) {
         double[] words = numbers(name);
-        int channels = Math.toIntExact(parameters.get(name).value().size(1));
+        int channels = Math.toIntExact(parameters.get(name).shape().at(1));
         double[] sums = new double[words.length / channels];
         for (int i = 0; i < words.length; i++) {
             sums[i / channels] += factor * words[i] * words[i];

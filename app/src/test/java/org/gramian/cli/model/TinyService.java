@@ -16,7 +16,6 @@ import org.gramian.inference.OpenModel;
 import org.gramian.serve.ModelSource;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;
-import org.gramian.tensor.Device;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -64,7 +63,7 @@ public final class TinyService implements BeforeAllCallback {
                 options,
                 ModelSource.of(
                         ModelPlace.of(run),
-                        file -> OpenModel.open(file, OpenModel.EngineChoice.LIBTORCH, () -> Device.CPU, 0)),
+                        file -> OpenModel.open(file, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH))),
                 Server.Listener.NONE);
     }
 

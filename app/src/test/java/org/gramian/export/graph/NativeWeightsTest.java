@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -35,7 +36,9 @@ class NativeWeightsTest {
     private static Protobuf.Writer network(Backbone backbone, ParameterSet parameters, int side) {
         Graph graph = Graph.empty();
         Value images = graph.input("data_0", List.of(1L, 3L, (long) side, (long) side));
-        Value logits = new NetworkLowering(graph.at("net"), parameters).features(backbone, images);
+        Map<String, StoredTensor> tensors = new LinkedHashMap<>();
+        parameters.all().forEach(each -> tensors.put(each.name(), StoredTensor.of(each.value())));
+        Value logits = new NetworkLowering(graph.at("net"), new HostParameters(tensors, "")).features(backbone, images);
         Value scores = graph.output("prob_1", graph.softmax(logits, 1));
         ValueInfo input = new ValueInfo(images.name(), images.sizes(), "images");
         ValueInfo output = new ValueInfo(scores.name(), scores.sizes(), "probabilities");

@@ -84,6 +84,16 @@ public final class Libtorch {
         return present;
     }
 
+    /**
+     * Returns whether the libtorch of this process can use GPUs as far as is known without loading it: the built-in one cannot, one
+     * that {@code --libtorch} or {@code GRAMIAN_LIBTORCH} names may.
+     */
+    public static boolean mayUseGpu() {
+        LibtorchSettings settings = LibtorchSettings.ofProcess();
+        return settings.property(LibtorchSettings.FOLDER_PROPERTY) != null
+                || settings.variable(LibtorchSettings.FOLDER_VARIABLE) != null;
+    }
+
     /** Returns the folder of the libraries and how it was chosen. */
     public LibtorchFolder folder() {
         return folder;

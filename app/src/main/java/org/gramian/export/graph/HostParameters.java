@@ -1,0 +1,55 @@
+package org.gramian.export.graph;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Map;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.file.StoredTensor;
+
+/**
+ * Parameters of a layer in host memory, in float32: libtorch is not needed to write a graph.
+ *
+ * @param tensors every parameter of the model by its name in the model file
+ * @param prefix of the layer's names, with a dot at its end; empty for all
+ */
+record HostParameters(Map<String, StoredTensor> tensors, String prefix) {
+    private static final ValueLayout.OfFloat NUMBER =
+            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** Returns the parameters of a part of the layer. */
+    HostParameters under(String layer) {
+        return new HostParameters(tensors, prefix + layer + ".");
+    }
+
+    StoredTensor get(String name) {
+        StoredTensor tensor = tensors.get(prefix + name);
+        if (tensor == null || tensor.type() != DType.F32) {
+            throw new IllegalArgumentException("expected the parameter '" + prefix + name + "' in float32, found "
+                    + (tensor == null ? "none" : tensor.type()));
+        }
+        return tensor;
+    }
+
+    /** Returns a copy of the values. */
+    float[] toFloats(String name) {
+        StoredTensor tensor = get(name);
+        float[] values = new float[Math.toIntExact(tensor.shape().elements())];
+        MemorySegment.copy(tensor.data(), NUMBER, 0, values, 0, values.length);
+        return values;
+    }
+
+    double[] toDoubles(String name) {
+        float[] floats = toFloats(name);
+        double[] values = new double[floats.length];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = floats[i];
+        }
+        return values;
+    }
+
+    /** Returns the value of a parameter with one element. */
+    double item(String name) {
+        return toFloats(name)[0];
+    }
+}

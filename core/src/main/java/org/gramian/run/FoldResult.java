@@ -15,6 +15,11 @@ import org.gramian.train.loop.Cancellation;
  */
 public record FoldResult(
         Path folder, Evaluation evaluation, Optional<Evaluation> afterFirst, Optional<Cancellation.Reason> early) {
+    /** Returns whether the model is still the one that the run began with, a linear classifier on average pooling. */
+    public boolean isFirstModel() {
+        return new FoldFolder(folder).isFirst();
+    }
+
     /** Returns the file of the model. */
     public Path model() {
         return folder.resolve(FoldFolder.MODEL);

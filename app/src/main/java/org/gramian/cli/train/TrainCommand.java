@@ -146,8 +146,10 @@ public final class TrainCommand implements Callable<Integer> {
             try (Interruption interruption = new Interruption(breaks, console::warn)) {
                 return planAndTrain(trainer, display, folder, interruption);
             } catch (InterruptedTrainingException stopped) {
-                console.warn("interrupted before training began"
-                        + (folder.exists() ? "; resume with: " + resume(folder) : ""));
+                console.warn(
+                        folder.exists()
+                                ? "interrupted; the first model stays; resume with: " + resume(folder)
+                                : "interrupted before training began");
                 return ExitCode.INTERRUPTED;
             }
         }

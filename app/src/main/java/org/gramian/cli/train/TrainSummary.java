@@ -1,6 +1,7 @@
 package org.gramian.cli.train;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -16,6 +17,7 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.report.run.RunReport;
+import org.gramian.run.ExistingRun;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunResult;
 
@@ -38,6 +40,7 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
                         : new FoldTable(evaluations).text());
         afterFirst().ifPresent(line -> text.append(line).append(System.lineSeparator()));
         incomplete().ifPresent(line -> text.append(line).append(System.lineSeparator()));
+        sampled().ifPresent(line -> text.append(line).append(System.lineSeparator()));
         leftOut().ifPresent(line -> text.append(line).append(System.lineSeparator()));
         text.append(System.lineSeparator());
         for (FoldResult fold : folds) {
@@ -72,6 +75,21 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
                             case OUT_OF_TIME -> "; stopped by the time budget";
                             case CANCELLED -> "; interrupted";
                         });
+    }
+
+    /** The images that the time budget allowed. */
+    private Optional<String> sampled() {
+        if (result.folds().stream().anyMatch(FoldResult::isFirstModel)) {
+            return Optional.of("this is the first model of the run, a linear classifier on average pooling; --resume trains further");
+        }
+        try {
+            return new ExistingRun(folder.path())
+                    .sample()
+                    .map(sample -> "trained and tested on %d of %d images, a stratified random sample"
+                            .formatted(sample.used(), sample.all()));
+        } catch (IOException damaged) {
+            throw new UncheckedIOException(damaged);
+        }
     }
 
     private Optional<String> leftOut() {

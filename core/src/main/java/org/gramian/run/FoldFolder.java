@@ -28,7 +28,7 @@ record FoldFolder(Path path) {
     private static final String CHECKPOINT = "checkpoint.safetensors";
     private static final String AFTER_FIRST = "stage1.json";
     private static final String FROZEN = "frozen.safetensors";
-    private static final String FROZEN_VALIDATION = "frozen-validation.json";
+    private static final String FIRST_VALIDATION = "stage1-validation.json";
     private static final String FIRST = "first-model";
     private static final String ADVICE = "; resume with the original settings, or start a new run in another folder";
 
@@ -59,25 +59,23 @@ record FoldFolder(Path path) {
     /**
      * Writes the model on frozen features.
      *
-     * @param validation the validation set, for the comparison with the fine-tuned model
+     * @param validation see {@link #keepFirst}
      */
     void keepFrozen(Evaluation evaluation, Optional<Evaluation> validation, Model model, ModelCard card)
             throws IOException {
-        keepFirst(evaluation);
-        if (validation.isPresent()) {
-            EvaluationFile.write(path.resolve(FROZEN_VALIDATION), validation.get());
-        }
+        keepFirst(evaluation, validation);
         ModelFile.write(frozen(), model, card);
     }
 
-    /** Returns the predictions of the model on frozen features for the validation set, which is not empty. */
-    Evaluation frozenValidation() throws IOException {
-        return EvaluationFile.read(path.resolve(FROZEN_VALIDATION));
+    /** Returns the validation set under the model before fine-tuning; empty without either. */
+    Optional<Evaluation> firstValidation() throws IOException {
+        Path file = path.resolve(FIRST_VALIDATION);
+        return Files.exists(file) ? Optional.of(EvaluationFile.read(file)) : Optional.empty();
     }
 
     /** Removes the model on frozen features, last: without it the fold counts as finished. */
     void removeFrozen() throws IOException {
-        Files.deleteIfExists(path.resolve(FROZEN_VALIDATION));
+        Files.deleteIfExists(path.resolve(FIRST_VALIDATION));
         Files.deleteIfExists(frozen());
     }
 
@@ -148,8 +146,16 @@ record FoldFolder(Path path) {
         result.write(path.resolve(PoolingSelection.FILE));
     }
 
-    void keepFirst(Evaluation evaluation) throws IOException {
+    /**
+     * Writes the evaluation of the model before fine-tuning.
+     *
+     * @param validation the validation set, for the comparison with the fine-tuned model
+     */
+    void keepFirst(Evaluation evaluation, Optional<Evaluation> validation) throws IOException {
         EvaluationFile.write(path.resolve(AFTER_FIRST), evaluation);
+        if (validation.isPresent()) {
+            EvaluationFile.write(path.resolve(FIRST_VALIDATION), validation.get());
+        }
     }
 
     void keep(Evaluation evaluation, Model model, ModelCard card) throws IOException {

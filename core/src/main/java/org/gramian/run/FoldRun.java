@@ -167,8 +167,7 @@ final class FoldRun {
                 plan.config().recipe().solved(),
                 quiet,
                 (outcome, scores, model) -> {
-                    Measured measured =
-                            measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
+                    Measured measured = measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
                     folder.keepFirstModel(measured.evaluation, model, card(outcome, measured));
                     context.listener()
                             .accept(new TrainEvent.FirstModel(
@@ -221,7 +220,9 @@ final class FoldRun {
 
     private void adopt(String reason) throws IOException {
         context.listener().accept(new TrainEvent.Warning(reason + "; keeping the model with the frozen backbone"));
-        folder.adoptFrozen();
+        if (Files.exists(folder.frozen())) { // else the files of stage 1 are those of the fold
+            folder.adoptFrozen();
+        }
         adopted = true;
     }
 
@@ -318,8 +319,8 @@ final class FoldRun {
     }
 
     /**
-     * Writes the model of a stage. The model on frozen features, which is simpler, stays unless the log loss of the calibrated
-     * fine-tuned model on the validation set is lower by more than the standard error of the paired difference.
+     * Writes the model of a stage. The model with the frozen backbone, which is simpler, stays unless the log loss of the
+     * calibrated fine-tuned model on the validation set is lower by more than the standard error of the paired difference.
      */
     private void keep(StageOutcome outcome, TwoStageTraining.Scores scores, Model model) throws IOException {
         if (outcome.result().isPresent()) {
@@ -327,22 +328,26 @@ final class FoldRun {
         }
         Measured measured = measured(outcome, scores);
         if (outcome.stage() == 1 && plan.config().recipe().stage2().epochs() > 0) {
-            folder.keepFirst(measured.evaluation);
-        }
-        if (Files.exists(folder.frozen())) {
-            if (measured.validation.isEmpty()) {
-                context.listener()
-                        .accept(new TrainEvent.Warning("the fine-tuned model is kept without a comparison and is not"
-                                + " calibrated: there are no validation images"));
-            } else if (!isImprovement(folder.frozenValidation(), measured.validation.get())) {
-                return;
-            }
+            folder.keepFirst(measured.evaluation, measured.validation);
+        } else if (outcome.stage() == 2 && !replacesFrozen(measured.validation)) {
+            return;
         }
         folder.keep(measured.evaluation, model, card(outcome, measured));
     }
 
     /** Compares the fine-tuned with the frozen model on the validation set, and adopts the latter unless the former wins. */
-    private boolean isImprovement(Evaluation frozen, Evaluation tuned) throws IOException {
+    private boolean replacesFrozen(Optional<Evaluation> validation) throws IOException {
+        Optional<Evaluation> first = folder.firstValidation();
+        if (first.isEmpty() || validation.isEmpty()) {
+            if (folder.afterFirst().isPresent()) {
+                context.listener()
+                        .accept(new TrainEvent.Warning("the fine-tuned model is kept without a comparison and is not"
+                                + " calibrated: there are no validation images"));
+            }
+            return true;
+        }
+        Evaluation frozen = first.get();
+        Evaluation tuned = validation.get();
         Calibration.Gain gain = Calibration.Gain.of(frozen, tuned);
         String figures = String.format(
                 Locale.ROOT,

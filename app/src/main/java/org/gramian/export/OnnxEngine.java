@@ -74,7 +74,8 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         this.session = session;
         this.header = header;
         this.side = side;
-        this.piece = Math.max(4, 2 * (threads > 0 ? threads : Runtime.getRuntime().availableProcessors()));
+        this.piece =
+                Math.max(4, 2 * (threads > 0 ? threads : Runtime.getRuntime().availableProcessors()));
     }
 
     /** Returns whether ONNX Runtime can be loaded on this machine. */
@@ -316,8 +317,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             for (Map.Entry<String, OnnxValue> output : result) {
                 float[][] computed =
                         (float[][]) Objects.requireNonNull(output.getValue().getValue());
-                System.arraycopy(
-                        computed, 0, Objects.requireNonNull(rows.get(output.getKey())), from, computed.length);
+                System.arraycopy(computed, 0, Objects.requireNonNull(rows.get(output.getKey())), from, computed.length);
             }
         }
     }

@@ -40,7 +40,7 @@ public enum Attribution {
         this.steps = steps;
     }
 
-    /** Reads a name as {@link #text} writes it. */
+    /** Parses a name in lower case, with hyphens. */
     public static Attribution parse(String text) {
         return EnumWords.parse(Attribution.class, "the attribution", text);
     }

@@ -28,9 +28,28 @@ public sealed interface Codebook extends Aggregation
                 Codebook.DeepTen,
                 FisherVector,
                 MultiScaleOrderless {
+    /** Returns the number of codewords K. */
+    int words();
+
     @Override
     default int fittedTo() {
         return Fitting.DEFAULT_IMAGES;
+    }
+
+    /** Returns {@code K·C}, a vector of residuals for each codeword. */
+    @Override
+    default long outputs(long channels) {
+        return words() * channels;
+    }
+
+    @Override
+    default List<ParameterSpec> parameters(long channels) {
+        return List.of(Vocabulary.unset("words", Role.FITTED, words(), channels));
+    }
+
+    @Override
+    default void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
+        Vocabulary.fit(maps, parameters.get("words"), random);
     }
 
     /**
@@ -67,16 +86,6 @@ public sealed interface Codebook extends Aggregation
         @Override
         public boolean isDifferentiable() {
             return false;
-        }
-
-        @Override
-        public List<ParameterSpec> parameters(long channels) {
-            return List.of(Vocabulary.unset("words", Role.FITTED, words, channels));
-        }
-
-        @Override
-        public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
-            Vocabulary.fit(maps, parameters.get("words"), random);
         }
 
         @Override
@@ -120,21 +129,6 @@ public sealed interface Codebook extends Aggregation
         }
 
         @Override
-        public long outputs(long channels) {
-            return words * channels;
-        }
-
-        @Override
-        public List<ParameterSpec> parameters(long channels) {
-            return List.of(Vocabulary.unset("words", Role.FITTED, words, channels));
-        }
-
-        @Override
-        public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
-            Vocabulary.fit(maps, parameters.get("words"), random);
-        }
-
-        @Override
         public Var apply(Var maps, Bindings parameters) {
             Var codebook = parameters.get("words");
             Fitting.requireFitted("vlad", codebook);
@@ -171,11 +165,6 @@ public sealed interface Codebook extends Aggregation
         @Override
         public String text() {
             return "netvlad:" + words + (unit ? "" : ",unit=false");
-        }
-
-        @Override
-        public long outputs(long channels) {
-            return words * channels;
         }
 
         @Override
@@ -241,11 +230,6 @@ public sealed interface Codebook extends Aggregation
         @Override
         public String text() {
             return "deepten:" + words;
-        }
-
-        @Override
-        public long outputs(long channels) {
-            return words * channels;
         }
 
         @Override

@@ -52,6 +52,11 @@ public record FisherVector(int components, boolean withWeights) implements Codeb
     }
 
     @Override
+    public int words() {
+        return components;
+    }
+
+    @Override
     public long outputs(long channels) {
         return components * (2 * channels + (withWeights ? 1 : 0));
     }

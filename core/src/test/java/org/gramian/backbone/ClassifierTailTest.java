@@ -159,4 +159,11 @@ class ClassifierTailTest {
             assertThat(vectors.shape()).isEqualTo(Shape.of(1, 1000));
         }
     }
+
+    @ParameterizedTest
+    @CsvSource({"googlenet, pool5", "googlenet, logits", "filters, bank", "vgg16, fc7"})
+    void whereNothingFollowsThereIsNone(String network, String layer) {
+        Backbone backbone = Backbone.of(network, layer);
+        assertRejected(backbone::tail, network, layer);
+    }
 }

@@ -31,16 +31,6 @@ class AtomicFileTest {
     }
 
     @Test
-    void fullDiskNamesTheFile() {
-        Path file = folder.resolve("a.bin");
-        assertThatIOException()
-                .isThrownBy(() -> AtomicFile.put(file, _ -> {
-                    throw new IOException("No space left on device");
-                }))
-                .has(facts(file, folder, folder, "No space left on device"));
-    }
-
-    @Test
     void checkOfWritablePathLeavesNoFile() throws IOException {
         Path old = Files.writeString(folder.resolve("a.txt"), "old");
         AtomicFile.require(old);
@@ -57,5 +47,41 @@ class AtomicFileTest {
                     throw new Refused();
                 }));
         assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
+    void fileIsWrittenAndReplaced() throws IOException {
+        Path file = folder.resolve("a.txt");
+        AtomicTextFile.write(file, text -> text.write("one ☃"));
+        AtomicTextFile.write(file, text -> text.write("two ☃"));
+        assertThat(file).hasContent("two ☃");
+        assertThat(folder).isDirectoryNotContaining(path -> !path.equals(file));
+    }
+
+    @Test
+    void failureKeepsOldFileOnly() throws IOException {
+        Path file = folder.resolve("a.txt");
+        AtomicTextFile.write(file, text -> text.write("old"));
+        assertThatIOException()
+                .isThrownBy(() -> AtomicTextFile.write(file, text -> {
+                    text.write("x".repeat(100_000));
+                    throw new IOException("no space left");
+                }))
+                .has(facts(file, folder, folder, "no space left"));
+        assertThatIOException()
+                .isThrownBy(() -> AtomicTextFile.write(file, text -> text.write("half \ud800")))
+                .has(facts("surrogate"));
+        assertThat(file).hasContent("old");
+        assertThat(folder).isDirectoryNotContaining(path -> !path.equals(file));
+    }
+
+    @Test
+    void unwritablePathIsReported() {
+        assertThatIOException()
+                .isThrownBy(() -> AtomicTextFile.write(folder, text -> text.write("x")))
+                .has(facts(folder));
+        assertThatIOException()
+                .isThrownBy(() -> AtomicTextFile.write(folder.resolve("no/a.txt"), text -> text.write("x")))
+                .has(facts(folder.resolve("no"), folder.resolve("no/a.txt")));
     }
 }

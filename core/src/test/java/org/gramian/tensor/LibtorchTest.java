@@ -70,4 +70,10 @@ class LibtorchTest {
     void deviceThatIsNotThereIsRefusedWithWayOut() {
         assertRejected(() -> Device.parse("cuda:99"), "cuda:99", "--device cpu", "GRAMIAN_LIBTORCH");
     }
+
+    @Test
+    void deviceNumbersAreNotNegative() {
+        assertRejected(() -> Device.cuda(-1));
+        assertRejected(() -> new Device(Device.Kind.CPU, 1), "1");
+    }
 }

@@ -123,4 +123,12 @@ class TensorReductionsTest {
         assertRejected(IndexOutOfBoundsException.class, () -> x.sum(2));
         assertRejected(IndexOutOfBoundsException.class, () -> x.max(-3));
     }
+
+    @Test
+    void tensorsWithoutElementsSumToZero() {
+        Tensor none = Tensors.of(new double[0], Shape.of(0, 3), DType.F64);
+        assertThat(none.sum().item()).isZero();
+        assertThat(none.sum(0).toDoubles()).containsExactly(0, 0, 0);
+        assertThat(none.largestMagnitude()).isZero();
+    }
 }

@@ -7,8 +7,6 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.ParameterSpec;
-import org.gramian.autodiff.ParameterSpec.Initializer;
-import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.tensor.Activation;
@@ -171,13 +169,7 @@ public sealed interface NetworkLayer
 
         @Override
         public List<ParameterSpec> parameters(long entering) {
-            return List.of(
-                    new ParameterSpec(
-                            name + ".weight",
-                            Shape.of(channels, entering * side * side),
-                            Role.WEIGHT,
-                            Initializer.he()),
-                    new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initializer.constant(0)));
+            return Patches.linear(name, channels, entering * side * side);
         }
 
         @Override

@@ -1,21 +1,28 @@
 package org.gramian.image.audit;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.basis.ParallelLoop;
 import org.gramian.basis.Sha256;
 import org.gramian.image.ReadResult;
+import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.audit.AuditReport.ClassCount;
 import org.gramian.image.audit.AuditReport.Contents;
 import org.gramian.image.audit.AuditReport.DuplicateGroup;
@@ -156,5 +163,215 @@ public final class Audit {
             counts.add(new ClassCount(subject.dataset().classes().get(i), all.get(i), good[i], List.of(splits[i])));
         }
         return counts;
+    }
+
+    /**
+     * Finds duplicates and near-duplicates among images.
+     *
+     * <p>Images with equal pixels are grouped first, and only their files are compared byte by byte. Near-duplicates are then searched
+     * among one image of each such group by hash, and confirmed by {@link ImageSignature#difference}. The relation is transitive, so
+     * pairs in one group already are not compared. Images of a single colour are skipped: all look alike.
+     */
+    static final class DuplicateSearch {
+        private final AuditInput subject;
+        private final AuditOptions options;
+        private final List<List<ImageFacts>> equal;
+
+        DuplicateSearch(AuditInput subject, List<ImageFacts> facts, AuditOptions options) {
+            this.subject = subject;
+            this.options = options;
+            Map<String, List<ImageFacts>> byPixels = new LinkedHashMap<>();
+            facts.forEach(fact -> byPixels.computeIfAbsent(fact.digest(), _ -> new ArrayList<>())
+                    .add(fact));
+            equal = List.copyOf(byPixels.values());
+        }
+
+        /** Returns all groups, exact ones first, each kind in the order of the dataset. */
+        List<DuplicateGroup> find() {
+            List<DuplicateGroup> groups = new ArrayList<>();
+            for (List<ImageFacts> copies : equal) {
+                if (copies.size() > 1) {
+                    boolean same = sameFiles(copies);
+                    groups.add(group(
+                            same ? DuplicateGroup.Kind.SAME_FILE : DuplicateGroup.Kind.SAME_PIXELS,
+                            indices(copies),
+                            0));
+                }
+            }
+            groups.addAll(near());
+            return List.copyOf(groups);
+        }
+
+        private List<DuplicateGroup> near() {
+            List<List<ImageFacts>> textured = equal.stream()
+                    .filter(copies -> copies.getFirst().range() > options.flatRange())
+                    .toList();
+            List<ImageSignature> signatures = textured.stream()
+                    .map(copies -> copies.getFirst().signature())
+                    .toList();
+            int[] parent = IntStream.range(0, signatures.size()).toArray();
+            Map<Integer, Double> differences = new TreeMap<>();
+            new NearHashes(signatures.stream().mapToLong(ImageSignature::hash).toArray(), options.hashDistance())
+                    .forEach((first, second) -> {
+                        int one = root(parent, first);
+                        int other = root(parent, second);
+                        if (one == other) {
+                            return;
+                        }
+                        double difference = signatures.get(first).difference(signatures.get(second));
+                        if (difference <= options.difference()) {
+                            parent[Math.max(one, other)] = Math.min(one, other);
+                            differences.merge(second, difference, Math::max);
+                        }
+                    });
+            Map<Integer, List<Integer>> members = new TreeMap<>();
+            for (int i = 0; i < parent.length; i++) {
+                members.computeIfAbsent(root(parent, i), _ -> new ArrayList<>()).add(i);
+            }
+            return members.values().stream()
+                    .filter(group -> group.size() > 1)
+                    .map(group -> group(
+                            DuplicateGroup.Kind.NEAR,
+                            group.stream()
+                                    .flatMap(i -> indices(textured.get(i)).stream())
+                                    .toList(),
+                            group.stream()
+                                    .mapToDouble(i -> differences.getOrDefault(i, 0.0))
+                                    .max()
+                                    .orElse(0)))
+                    .toList();
+        }
+
+        private DuplicateGroup group(DuplicateGroup.Kind kind, List<Integer> indices, double difference) {
+            List<Integer> sorted = indices.stream().sorted().toList();
+            boolean acrossClasses =
+                    sorted.stream().map(subject::label).distinct().count() > 1;
+            List<AuditedImage> members = sorted.stream().map(subject::member).toList();
+            return new DuplicateGroup(kind, members, acrossClasses, subject.separating(sorted), difference);
+        }
+
+        private static List<Integer> indices(List<ImageFacts> copies) {
+            return copies.stream().map(ImageFacts::index).toList();
+        }
+
+        /** A file that vanished since it was decoded counts as different. */
+        private boolean sameFiles(List<ImageFacts> copies) {
+            Path first = file(copies.getFirst());
+            try {
+                for (ImageFacts other : copies.subList(1, copies.size())) {
+                    if (Files.mismatch(first, file(other)) >= 0) {
+                        return false;
+                    }
+                }
+                return true;
+            } catch (IOException vanished) {
+                return false;
+            }
+        }
+
+        private Path file(ImageFacts facts) {
+            return subject.dataset().samples().get(facts.index()).file();
+        }
+
+        /** Returns the smallest member of the set of an index in a forest of disjoint sets. */
+        private static int root(int[] parent, int index) {
+            int at = index;
+            while (parent[at] != at) {
+                parent[at] = parent[parent[at]]; // path halving
+                at = parent[at];
+            }
+            return at;
+        }
+
+        /**
+         * Finds all pairs of 64-bit hashes that differ in few bits, without comparing each with each.
+         *
+         * <p>A hash is four bands of 16 bits. Where two hashes differ in at most 7 bits, some band differs in at most one, so
+         * looking up every band, and each band with one bit flipped, finds all pairs (Norouzi, Punjani and Fleet, "Fast Search in
+         * Hamming Space with Multi-Index Hashing", CVPR 2012). For {@code n} uniform hashes this takes {@code 68·n} lookups of
+         * {@code n / 65536} hashes each. Clustered hashes, as of a fixed camera, are compared pairwise.
+         */
+        static final class NearHashes {
+            private static final int BANDS = 4;
+            private static final int BITS = 16;
+            private static final int VALUES = 1 << BITS;
+
+            private final long[] hashes;
+            private final int distance;
+
+            NearHashes(long[] hashes, int distance) {
+                if (distance < 0 || distance > AuditOptions.MOST_BITS) {
+                    throw new IllegalArgumentException(
+                            "expected a distance of 0 to " + AuditOptions.MOST_BITS + " bits, found " + distance);
+                }
+                this.hashes = hashes;
+                this.distance = distance;
+            }
+
+            /** Receives a pair of near hashes, the smaller index first. */
+            @FunctionalInterface
+            interface Pair {
+                void found(int first, int second);
+            }
+
+            /** Passes on every pair once, in an order that depends on the hashes only. */
+            void forEach(Pair pair) {
+                for (int band = 0; band < BANDS; band++) {
+                    int[] start = starts(band);
+                    int[] sorted = sorted(band, start);
+                    long[] sortedHashes = new long[sorted.length]; // contiguous, which halves the time of a bucket
+                    Arrays.setAll(sortedHashes, i -> hashes[sorted[i]]);
+                    for (int i = 0; i < hashes.length; i++) {
+                        int value = band(hashes[i], band);
+                        for (int bit = -1; bit < BITS; bit++) {
+                            int bucket = bit < 0 ? value : value ^ 1 << bit;
+                            int end = start[bucket + 1];
+                            for (int k = start[bucket]; k < end && sorted[k] < i; k++) { // indexes ascend in a bucket
+                                long differing = hashes[i] ^ sortedHashes[k];
+                                if (Long.bitCount(differing) <= distance && isFirst(band, differing)) {
+                                    pair.found(sorted[k], i);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+
+            /** Returns whether no band before this one finds the pair. */
+            private static boolean isFirst(int band, long differing) {
+                for (int before = 0; before < band; before++) {
+                    if (Integer.bitCount(band(differing, before)) <= 1) {
+                        return false;
+                    }
+                }
+                return true;
+            }
+
+            /** Returns where each value of a band begins among the hashes sorted by it. */
+            private int[] starts(int band) {
+                int[] start = new int[VALUES + 1];
+                for (long hash : hashes) {
+                    start[band(hash, band) + 1]++;
+                }
+                for (int value = 0; value < VALUES; value++) {
+                    start[value + 1] += start[value];
+                }
+                return start;
+            }
+
+            /** Returns the indexes of the hashes, sorted by the value of a band, then ascending. */
+            private int[] sorted(int band, int[] start) {
+                int[] next = start.clone();
+                int[] sorted = new int[hashes.length];
+                for (int i = 0; i < hashes.length; i++) {
+                    sorted[next[band(hashes[i], band)]++] = i;
+                }
+                return sorted;
+            }
+
+            private static int band(long hash, int band) {
+                return (int) (hash >>> (band * BITS)) & (VALUES - 1);
+            }
+        }
     }
 }

@@ -21,7 +21,7 @@ public record AuditOptions(
         double imbalance,
         int fewImages,
         int flatRange) {
-    /** Largest distance at which {@link DuplicateSearch} finds all pairs. */
+    /** Largest distance at which {@link Audit} finds all pairs. */
     static final int MOST_BITS = 7;
 
     /**

@@ -13,7 +13,7 @@
  * }</pre>
  *
  * <p>A decoded image becomes {@link org.gramian.image.audit.ImageFacts}, about a kilobyte with its {@code ImageSignature}. {@code
- * DuplicateSearch} groups duplicates and near-duplicates; {@link org.gramian.image.audit.DatasetFindings} and {@link
+ * Audit.DuplicateSearch} groups duplicates and near-duplicates; {@link org.gramian.image.audit.DatasetFindings} and {@link
  * org.gramian.image.audit.ImageIssue} make {@link org.gramian.image.audit.Finding}s of them. All thresholds are in {@link
  * org.gramian.image.audit.AuditOptions}.
  */

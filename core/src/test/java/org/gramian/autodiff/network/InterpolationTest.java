@@ -142,4 +142,13 @@ class InterpolationTest {
                 .check(maps(5, 4, DType.F64));
         assertThat(report.worst()).isLessThan(1e-6);
     }
+
+    @Test
+    void mapsOfSizeStaySame() {
+        try (Tape tape = Tape.inference()) {
+            Var maps = tape.constant(maps(4, 5, DType.F32));
+            assertThat(Interpolation.resize(maps, 4, 5)).isSameAs(maps);
+            assertThat(Interpolation.undoResize(maps, 4, 5)).isSameAs(maps);
+        }
+    }
 }

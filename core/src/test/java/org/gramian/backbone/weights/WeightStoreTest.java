@@ -224,9 +224,11 @@ final class WeightStoreTest {
                 () -> store().importFile(WeightName.parse("resnet50"), stated, remarks::add),
                 "resnet50-v1",
                 "metadata");
-        Path installed = store().importFile(WeightName.parse("resnet50-v1"), stated, remarks::add);
-        assertThat(WeightStore.recognize(installed).text()).isEqualTo("resnet50-v1");
-        assertThat(remarks).singleElement().has(facts("RGB mean=123.68,116.779,103.939 std=1,1,1"));
+        if (Boolean.getBoolean("gramian.full")) { // a hundred megabytes
+            Path installed = store().importFile(WeightName.parse("resnet50-v1"), stated, remarks::add);
+            assertThat(WeightStore.recognize(installed).text()).isEqualTo("resnet50-v1");
+            assertThat(remarks).singleElement().has(facts("RGB mean=123.68,116.779,103.939 std=1,1,1"));
+        }
     }
 
     private Path zeros(String network, Map<String, String> metadata) throws IOException {

@@ -12,6 +12,7 @@ import java.util.SplittableRandom;
 import java.util.TreeSet;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
+import org.gramian.image.audit.Audit.DuplicateSearch;
 import org.gramian.image.audit.AuditReport.DuplicateGroup;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;

@@ -298,4 +298,12 @@ class BatchLoaderTest {
             assertRejected(IllegalStateException.class, loader::next, "2");
         }
     }
+
+    @Test
+    void rejectsInvalidArguments() {
+        assertRejected(() -> new Prefetch(0, 1, 1));
+        assertRejected(() -> new Prefetch(1, 0, 1));
+        assertRejected(() -> new Prefetch(1, 1, 0));
+        assertRejected(() -> new LoadRequest(Images.samples(1).getFirst(), List.of()));
+    }
 }

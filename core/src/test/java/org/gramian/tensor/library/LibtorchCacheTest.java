@@ -1,25 +1,33 @@
 package org.gramian.tensor.library;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** LibtorchCache once, finding damage and repairing it. */
+/** Libraries are unpacked once by any number of processes; damage and failures are found, repaired or reported. */
+@Timeout(120)
 final class LibtorchCacheTest {
     @TempDir
     private Path temporary;
@@ -76,27 +84,20 @@ final class LibtorchCacheTest {
         assertThat(progress.getFirst()).has(facts("libtorch_cpu.so", "1234567", "3000000"));
     }
 
+    /** A missing library or manifest, invalid manifests, and a file in place of the folder. */
     @Test
-    void missingLibraryOrManifestIsRepaired() throws IOException {
+    void damagedFolderIsRepaired() throws IOException {
+        Path folder = cache().provide(jar.artifact()).folder();
         for (String name : List.of("libc10.so", LibtorchManifest.FILE_NAME)) {
-            Files.delete(cache().provide(jar.artifact()).folder().resolve(name));
+            Files.delete(folder.resolve(name));
             assertIntact(cache().provide(jar.artifact()));
         }
-    }
-
-    @Test
-    void invalidManifestIsRepaired() throws IOException {
         for (String text : List.of("", "libc10.so\t12", "libc10.so\tmany\tabc\n", "\0\0\0\0")) {
-            Path folder = cache().provide(jar.artifact()).folder();
             Files.writeString(folder.resolve(LibtorchManifest.FILE_NAME), text);
             assertIntact(cache().provide(jar.artifact()));
         }
-    }
-
-    @Test
-    void fileInPlaceOfTheLibraryFolderIsReplaced() throws IOException {
-        Files.createDirectories(root);
-        Files.writeString(root.resolve(FakeLibtorch.FOLDER_NAME), "no folder");
+        Files.move(folder, temporary.resolve("away"));
+        Files.writeString(folder, "no folder");
         assertIntact(cache().provide(jar.artifact()));
     }
 
@@ -141,6 +142,167 @@ final class LibtorchCacheTest {
         progress.clear();
         assertIntact(cache().provide(jar.artifact()));
         assertThat(progress).isEmpty();
+    }
+
+    @Test
+    void tooLittleSpaceIsReportedBeforeWriting() {
+        Disk small = new Disk() {
+            @Override
+            public long usableSpace(Path folder) {
+                return 2_000_000;
+            }
+
+            @Override
+            public OutputStream create(Path file) throws IOException {
+                throw new IOException("must not be reached");
+            }
+        };
+        assertRejected(
+                LibtorchException.class, () -> provide(root, small), root.toString(), "4 MB", "2 MB", "GRAMIAN_CACHE");
+    }
+
+    @Test
+    void fullDiskIsReportedAndPartialFilesRemoved() {
+        for (long capacity : List.of(0L, 500L, 2_000_000L, 3_001_077L)) {
+            assertRejected(
+                    LibtorchException.class,
+                    () -> provide(root, FakeLibtorch.thatFillsUpAfter(capacity)),
+                    "4 MB",
+                    root.toString(),
+                    "GRAMIAN_CACHE");
+            assertThat(root)
+                    .isDirectoryNotContaining(file -> file.toString().contains("libtorch-")
+                            && !file.toString().endsWith(".lock"));
+        }
+        assertThat(provide(root, Disk.REAL).verifyChecksums()).isEmpty();
+    }
+
+    @Test
+    void cachePathThatIsAFileIsReported() throws IOException {
+        Files.writeString(root, "a file");
+        assertRejected(LibtorchException.class, () -> provide(root, Disk.REAL), root, "GRAMIAN_CACHE");
+    }
+
+    @Test
+    void folderWithoutWritePermissionIsReported() throws IOException {
+        Files.createDirectory(root);
+        Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("r-xr-xr-x"));
+        assumeFalse(Files.isWritable(root), "this user may write anywhere");
+        for (Path folder : List.of(root, root.resolve("below"))) {
+            assertRejected(
+                    LibtorchException.class,
+                    () -> provide(folder, Disk.REAL),
+                    folder.toString(),
+                    root,
+                    "GRAMIAN_CACHE");
+        }
+    }
+
+    @Test
+    void fileSystemWithoutFoldersIsReported() {
+        Path folder = Path.of("/proc/gramian");
+        assumeTrue(Files.isDirectory(Path.of("/proc/self")), "no /proc here");
+        assertRejected(LibtorchException.class, () -> provide(folder, Disk.REAL), "/proc/gramian", "GRAMIAN_CACHE");
+    }
+
+    @Test
+    void readOnlyFolderWithUnpackedLibrariesIsUsed() throws IOException {
+        LibtorchFolder unpacked = provide(root, Disk.REAL);
+        Files.delete(root.resolve("libtorch.lock"));
+        Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("r-xr-xr-x"));
+        assertThat(provide(root, Disk.REAL)).isEqualTo(unpacked);
+        assertThat(root.resolve("libtorch.lock")).doesNotExist();
+    }
+
+    @Test
+    void flippedBitInTheJarIsDetected() throws IOException {
+        byte[] bytes = Files.readAllBytes(jar.location());
+        LibtorchArtifact artifact = jar.artifact();
+        // The library is random, hence stored nearly verbatim, and fills most of the jar.
+        bytes[bytes.length / 2] ^= 4;
+        Files.write(jar.location(), bytes);
+        assertRejected(
+                LibtorchException.class,
+                () -> new LibtorchCache(root, Disk.REAL, text -> {}).provide(artifact),
+                "libtorch_cpu.so",
+                "CRC-32");
+        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains("libtorch-"));
+    }
+
+    @Test
+    void missingLibraryOfTheArtifactIsReported() throws IOException {
+        FakeLibtorch folder = FakeLibtorch.folder(temporary.resolve("classes"), "linux-x86_64");
+        Files.delete(folder.location().resolve("pytorch/cpu/linux-x86_64/libc10.so"));
+        assertRejected(
+                LibtorchException.class,
+                () -> new LibtorchCache(root, Disk.REAL, text -> {}).provide(folder.artifact()),
+                "libc10.so");
+    }
+
+    @Test
+    void processesUnpackOnce() throws Exception {
+        Path signal = Files.createDirectory(temporary.resolve("signal"));
+        List<Path> logs = new ArrayList<>();
+        List<Process> processes = new ArrayList<>();
+        try {
+            for (int i = 0; i < 4; i++) {
+                logs.add(temporary.resolve("log-" + i));
+                processes.add(UnpackingProcess.start(
+                        logs.getLast(), jar.location().toString(), root.toString(), signal.toString()));
+            }
+            await(() -> count(signal) == processes.size() || processes.stream().anyMatch(p -> !p.isAlive()));
+            Files.writeString(signal.resolve("go"), "");
+            for (int i = 0; i < processes.size(); i++) {
+                assertThat(processes.get(i).waitFor())
+                        .as(Files.readString(logs.get(i)))
+                        .isZero();
+            }
+        } finally {
+            processes.forEach(Process::destroyForcibly);
+        }
+        StringBuilder output = new StringBuilder();
+        for (Path log : logs) {
+            output.append(Files.readString(log));
+        }
+        assertThat(output.toString().split("unpacking libtorch 2", -1))
+                .as(output.toString())
+                .hasSize(2);
+        progress.clear();
+        assertIntact(cache().provide(jar.artifact()));
+        assertThat(progress).isEmpty();
+    }
+
+    @Test
+    void killedProcessLeavesNeitherLockNorFiles() throws Exception {
+        Path signal = Files.createDirectory(temporary.resolve("signal"));
+        Files.writeString(signal.resolve("go"), "");
+        Path log = temporary.resolve("log");
+        Process process =
+                UnpackingProcess.start(log, jar.location().toString(), root.toString(), signal.toString(), "stall");
+        try {
+            await(() -> (Files.isDirectory(root) && count(root) == 2) || !process.isAlive());
+            assertThat(process.isAlive()).as(Files.readString(log)).isTrue();
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+        assertThat(root).isDirectoryContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
+        assertIntact(cache().provide(jar.artifact()));
+    }
+
+    private LibtorchFolder provide(Path folder, Disk disk) {
+        return new LibtorchCache(folder, disk, text -> {}).provide(jar.artifact());
+    }
+
+    private static void await(Callable<Boolean> condition) throws Exception {
+        while (!condition.call()) {
+            Thread.sleep(5);
+        }
+    }
+
+    private static long count(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.count();
+        }
     }
 
     private LibtorchCache cache() {

@@ -157,4 +157,12 @@ final class LibtorchFolderTest {
         Files.writeString(folder.resolve("libtorch_cpu.so"), "");
         return folder;
     }
+
+    @Test
+    void unzippedLibtorchHasVersion() throws IOException {
+        Path lib = libraries(temporary.resolve("libtorch/lib"));
+        Files.writeString(lib.resolveSibling("build-version"), "2.7.1+cpu\n");
+        environment.put("GRAMIAN_LIBTORCH", temporary.resolve("libtorch").toString());
+        assertThat(locate()).isEqualTo(new LibtorchFolder(lib, "GRAMIAN_LIBTORCH", "2.7.1+cpu"));
+    }
 }

@@ -3,9 +3,7 @@ package org.gramian.tensor.library;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.MalformedURLException;
 import java.net.URISyntaxException;
-import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -58,14 +56,6 @@ public final class UnpackingProcess {
             }
         }
         return paths;
-    }
-
-    static URL[] classPathUrls() throws MalformedURLException {
-        List<URL> urls = new ArrayList<>();
-        for (Path path : classPath()) {
-            urls.add(path.toUri().toURL());
-        }
-        return urls.toArray(URL[]::new);
     }
 
     private static LibtorchFolder unpack(String[] arguments) {

@@ -131,7 +131,7 @@ public final class Backbones {
             new Network(
                     "efficientnet-lite4",
                     Architectures.efficientNetLite4(),
-                    new Cuts("block28", Backbone.LOGITS).with("block20+block28", "block20+block29"),
+                    new Cuts("block28", Backbone.LOGITS).with("block20+block24+block28", "block20+block29"),
                     new BackboneInfo(
                             "EfficientNet-Lite4",
                             "Tan and Le, EfficientNet: Rethinking Model Scaling, ICML 2019; Lite by Liu, 2020",

@@ -25,15 +25,18 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
     private static final int LEAST_TILE = 256;
 
     static CentredRows aroundMean(LabelledRows given) {
-        return of(given, new int[given.count()], 1);
+        return aroundMean(given.rows());
+    }
+
+    static CentredRows aroundMean(Tensor rows) {
+        return of(rows, new int[Math.toIntExact(rows.size(0))], 1);
     }
 
     static CentredRows aroundClassMeans(LabelledRows given) {
-        return of(given, given.labels(), given.classes());
+        return of(given.rows(), given.labels(), given.classes());
     }
 
-    private static CentredRows of(LabelledRows given, int[] places, int centres) {
-        Tensor rows = given.rows();
+    private static CentredRows of(Tensor rows, int[] places, int centres) {
         int n = places.length;
         double[] counts = new double[centres];
         Arrays.stream(places).forEach(place -> counts[place]++);
@@ -159,14 +162,6 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
             sum.addProducts(1, 1, one.transpose(), one);
         });
         return sum.reshape(d, d);
-    }
-
-    /** Returns {@code XBᵀ [n, c]} for {@code b [c, d]}. */
-    Tensor times(Tensor b) {
-        Tensor sum = Tensors.zeros(Shape.of(1, count(), b.size(0)), DType.F32, rows.device());
-        eachColumns((block, from, to) -> sum.addProducts(
-                1, 1, block.unsqueeze(0), b.slice(1, from, to).transpose().unsqueeze(0)));
-        return sum.reshape(count(), b.size(0));
     }
 
     /** Returns {@code CX [k, d]} for {@code c [k, n]}. */

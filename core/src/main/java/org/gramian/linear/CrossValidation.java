@@ -107,7 +107,7 @@ public final class CrossValidation {
     }
 
     /** Returns whether each group is classified correctly, in ascending order of group numbers. */
-    boolean[] correct() {
+    public boolean[] correct() {
         boolean[] correct = new boolean[members.size()];
         for (int g = 0; g < correct.length; g++) {
             correct[g] = top(logProbabilities(members.get(g))) == labels[members.get(g)[0]];
@@ -128,7 +128,23 @@ public final class CrossValidation {
         return share(correct());
     }
 
-    static double share(boolean[] correct) {
+    /**
+     * Returns the standard error of the difference of two accuracies on the same n groups: with the shares p and q that only one and only
+     * the other classifies correctly, {@code √((p + q − (p − q)²)/n)}.
+     */
+    public static double pairedError(boolean[] one, boolean[] other) {
+        double n = one.length;
+        double only = 0;
+        double otherOnly = 0;
+        for (int i = 0; i < one.length; i++) {
+            only += one[i] && !other[i] ? 1 / n : 0;
+            otherOnly += other[i] && !one[i] ? 1 / n : 0;
+        }
+        double gain = only - otherOnly;
+        return Math.sqrt(Math.max(0, only + otherOnly - gain * gain) / n);
+    }
+
+    private static double share(boolean[] correct) {
         int right = 0;
         for (boolean one : correct) {
             right += one ? 1 : 0;

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.function.IntUnaryOperator;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -111,9 +112,15 @@ public final class LabelledRows {
 
     /** Returns the indices of the rows of each group, in ascending order of group numbers. */
     List<int[]> members() {
+        return members(groups.length, i -> groups[i]);
+    }
+
+    /** Returns the indices below a count by their group, in ascending order of group numbers. */
+    static List<int[]> members(int count, IntUnaryOperator groupOf) {
         TreeMap<Integer, List<Integer>> members = new TreeMap<>();
-        for (int i = 0; i < groups.length; i++) {
-            members.computeIfAbsent(groups[i], _ -> new ArrayList<>()).add(i);
+        for (int i = 0; i < count; i++) {
+            members.computeIfAbsent(groupOf.applyAsInt(i), _ -> new ArrayList<>())
+                    .add(i);
         }
         return members.values().stream()
                 .map(all -> all.stream().mapToInt(Integer::intValue).toArray())

@@ -2,18 +2,18 @@ package org.gramian.linear;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.function.DoubleUnaryOperator;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import org.gramian.basis.NamedArguments;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Regularized linear discriminant analysis: Bayes' rule for Gaussian classes of one covariance,
@@ -29,8 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>On vectors of matrix logarithms it is LDA in the tangent space (Barachant et al., IEEE TBME 59, 2012; Friedman:
  * Regularized Discriminant Analysis, JASA 84, 1989).
  *
- * <p>If {@code d > n}, Σ is never built: with the centred rows X {@code [n, d]}, by Woodbury's identity
- * {@code Σ⁻¹M = (M − Xᵀ(XXᵀ + nγν/(1−γ) I)⁻¹XM)/(γν)}.
+ * <p>If {@code d > n}, Σ is never built; see {@link DualLda}.
  *
  * @param shrinkage γ, from 0 to 1; empty to choose it
  */
@@ -43,22 +42,73 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         }
     }
 
+    /** Keeps the ridge away from 0, where the dual form has no solution. */
+    static final double LEAST_SHRINKAGE = 1e-6;
+
     @Override
     public LinearModel fit(LabelledRows rows, SolverListener watch) {
         requireRoom(rows.count(), rows.size());
         watch.at("class covariance", 0, 1);
         try (Scope scope = Scope.open()) {
-            CentredRows centred = CentredRows.aroundClassMeans(rows);
-            Tensor centre = CentredRows.aroundMean(rows).centres();
-            Tensor means = centred.centres().sub(centre);
-            PooledCovariance covariance = PooledCovariance.of(rows, centred);
-            double gamma =
-                    shrinkage.orElseGet(() -> covariance.shrinkage(norm -> covariance.error(rows, centred, norm)));
-            watch.at("fitting lda", 0, 1);
-            double[] prior = new double[rows.classes()];
-            Arrays.setAll(prior, label -> rows.count(label) * rows.weight(label));
-            return model(centre, means, covariance, gamma, prior).keptBy(scope);
+            return (rows.size() > rows.count() ? dual(rows, watch) : primal(rows, watch)).keptBy(scope);
         }
+    }
+
+    private LinearModel primal(LabelledRows rows, SolverListener watch) {
+        CentredRows centred = CentredRows.aroundClassMeans(rows);
+        Tensor centre = CentredRows.aroundMean(rows).centres();
+        Tensor means = centred.centres().sub(centre);
+        PooledCovariance covariance = new PooledCovariance(rows.count(), rows.size(), centred.scatter());
+        double gamma = shrinkage.orElseGet(() -> covariance.shrinkage(norm -> covariance.error(rows, centred, norm)));
+        watch.at("fitting lda", 0, 1);
+        double[] prior = new double[rows.classes()];
+        Arrays.setAll(prior, label -> rows.count(label) * rows.weight(label));
+        return model(centre, means, covariance, gamma, prior);
+    }
+
+    private LinearModel dual(LabelledRows rows, SolverListener watch) {
+        CentredRows centred = CentredRows.aroundMean(rows);
+        DualLda dual = new DualLda(centred.gram().to(DType.F64), rows, rows.size(), shrinkage);
+        watch.at("fitting lda", 0, 1);
+        DualLda.Solution solution = dual.solve(IntStream.range(0, rows.count()).toArray());
+        Tensor weight = centred.combined(solution.coefficients().to(DType.F32));
+        SequencedMap<String, Double> found = new LinkedHashMap<>();
+        found.put("shrinkage", solution.shrinkage());
+        LinearModel model = LinearModel.around(centred.centres(), weight, solution.bias(), found);
+        GroupFolds folds = GroupFolds.of(rows);
+        if (folds.folds() < 2) {
+            return model;
+        }
+        try {
+            return model.with(dual.crossValidate(folds, watch));
+        } catch (UnsolvableException _) {
+            return model; // all rows determine the classifier, the fewer of a fold do not
+        }
+    }
+
+    /**
+     * Scores rows out of fold by their products with one another alone.
+     *
+     * @param products rows {@code [n, n]} of a Gram matrix, with labels and groups
+     * @param size length of the rows whose products they are
+     * @return empty if a class has only one group
+     */
+    public static Optional<CrossValidation> crossValidation(LabelledRows products, long size, SolverListener watch) {
+        GroupFolds folds = GroupFolds.of(products);
+        if (folds.folds() < 2) {
+            return Optional.empty();
+        }
+        try (Scope _ = Scope.open()) {
+            Tensor square = products.rows().to(DType.F64);
+            return Optional.of(
+                    new DualLda(square, products, size, OptionalDouble.empty()).crossValidate(folds, watch));
+        }
+    }
+
+    static String singular(double rows, long size, double gamma) {
+        return "the covariance of " + (long) rows + " rows of length " + size + " with shrinkage "
+                + NamedArguments.decimal(gamma)
+                + " is singular; use a larger shrinkage, e.g. lda:shrinkage=0.1, or lda, which selects it";
     }
 
     /**
@@ -68,7 +118,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
      */
     public LinearModel fit(ClassStatistics sums) {
         try (Scope scope = Scope.open()) {
-            PooledCovariance covariance = new PooledCovariance(null, sums.count(), sums.size(), sums.scatterMatrix());
+            PooledCovariance covariance = new PooledCovariance(sums.count(), sums.size(), sums.scatterMatrix());
             // Σ_i x_i·S x_i = n ‖S‖², so that Σ_g ‖A_g − m S‖² = Σ_g ‖A_g‖² − n m ‖S‖² for groups of m rows
             double gamma = shrinkage.orElseGet(() -> covariance.shrinkage(
                     norm -> sums.groupSquares() - (double) sums.count() * sums.groupSize() * norm));
@@ -96,21 +146,11 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     }
 
     /**
-     * Covariance of rows about the means of their classes, {@code S = XᵀX/n}, in the smaller of two forms.
+     * Covariance of rows about the means of their classes, {@code S = XᵀX/n}.
      *
-     * @param rows X {@code [n, d]} if the matrix is {@code XXᵀ [n, n]}; null if it is {@code XᵀX [d, d]}
-     * @param matrix one of the two, float64
+     * @param matrix {@code XᵀX [d, d]}, float64
      */
-    private record PooledCovariance(@Nullable CentredRows rows, double count, long size, Tensor matrix) {
-        static PooledCovariance of(LabelledRows rows, CentredRows centred) {
-            boolean products = rows.size() > rows.count();
-            return new PooledCovariance(
-                    products ? centred : null,
-                    rows.count(),
-                    rows.size(),
-                    products ? centred.gram().to(DType.F64) : centred.scatter());
-        }
-
+    private record PooledCovariance(double count, long size, Tensor matrix) {
         /** Returns the mean variance ν; 1 if it is 0. */
         private double variance() {
             double trace = matrix.diagonal().sum().item() / count;
@@ -125,12 +165,12 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
          */
         double shrinkage(DoubleUnaryOperator error) {
             double variance = variance();
-            double norm = matrix.mul(matrix).sum().item() / (count * count); // both forms have the same eigenvalues
+            double norm = matrix.mul(matrix).sum().item() / (count * count);
             double far = norm - size * variance * variance;
             if (!(far > 1e-12 * norm)) {
                 return 1; // a multiple of the identity already, or 0
             }
-            return Math.clamp(error.applyAsDouble(norm) / (count * count) / far, 0, 1);
+            return Math.clamp(error.applyAsDouble(norm) / (count * count) / far, LEAST_SHRINKAGE, 1);
         }
 
         /**
@@ -145,12 +185,9 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
          * would be too small.
          */
         double error(LabelledRows given, CentredRows centred, double norm) {
-            double[] along = ofRows(
-                    centred,
-                    () -> matrix.mul(matrix).sum(1),
-                    block -> block.matmul(matrix).mul(block).sum(1));
-            double[] lengths =
-                    ofRows(centred, matrix::diagonal, block -> block.mul(block).sum(1));
+            double[] along =
+                    ofRows(centred, block -> block.matmul(matrix).mul(block).sum(1));
+            double[] lengths = ofRows(centred, block -> block.mul(block).sum(1));
             double error = 0;
             for (int[] group : given.members()) {
                 double sum =
@@ -161,13 +198,10 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             return error;
         }
 
-        /** Computes a number of every row, from the products or from blocks of rows. */
-        private double[] ofRows(CentredRows centred, Supplier<Tensor> fromProducts, UnaryOperator<Tensor> fromRows) {
+        /** Computes a number of every row from blocks of rows. */
+        private double[] ofRows(CentredRows centred, UnaryOperator<Tensor> fromRows) {
             double[] all = new double[(int) count];
             try (Scope _ = Scope.open()) {
-                if (rows != null) {
-                    return fromProducts.get().toDoubles();
-                }
                 centred.eachRows((block, from, _) -> {
                     double[] some = fromRows.apply(block).toDoubles();
                     System.arraycopy(some, 0, all, Math.toIntExact(from), some.length);
@@ -177,16 +211,10 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         }
 
         /** Returns {@code Σ_{i,j} (x_i·x_j)²} within a group. */
-        private double squares(CentredRows centred, int[] group) {
+        private static double squares(CentredRows centred, int[] group) {
             try (Scope _ = Scope.open()) {
-                Tensor inner;
-                if (rows != null) {
-                    Tensor index = centred.index(group);
-                    inner = matrix.select(0, index).select(1, index);
-                } else {
-                    Tensor some = centred.some(group);
-                    inner = some.matmul(some.transpose());
-                }
+                Tensor some = centred.some(group);
+                Tensor inner = some.matmul(some.transpose());
                 return inner.mul(inner).sum().item();
             }
         }
@@ -205,20 +233,11 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             Tensor square = Tensors.identity(matrix.size(0), DType.F64, matrix.device());
             square.mulInPlace(shift);
             Tensor shifted = matrix.add(square);
-            if ((rows != null && ridge == 0) || !Decompositions.isPositiveDefinite(shifted)) {
-                throw new UnsolvableException("the covariance of " + (long) count + " rows of length " + size
-                        + " with shrinkage " + NamedArguments.decimal(gamma)
-                        + " is singular; use a larger shrinkage, e.g. lda:shrinkage=0.1, or lda, which selects it");
+            if (!Decompositions.isPositiveDefinite(shifted)) {
+                throw new UnsolvableException(singular(count, size, gamma));
             }
-            if (rows == null) {
-                Tensor solved =
-                        Decompositions.solve(shifted, means.to(DType.F64).transpose());
-                return solved.transpose().mul(count / (1 - gamma)).to(DType.F32).contiguous();
-            }
-            Tensor right = rows.times(means).to(DType.F64);
-            Tensor solved = Decompositions.solve(shifted, right).to(DType.F32);
-            Tensor part = rows.combined(solved.transpose().contiguous());
-            return means.sub(part).mul(1 / ridge);
+            Tensor solved = Decompositions.solve(shifted, means.to(DType.F64).transpose());
+            return solved.transpose().mul(count / (1 - gamma)).to(DType.F32).contiguous();
         }
     }
 }

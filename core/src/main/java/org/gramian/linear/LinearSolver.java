@@ -80,6 +80,16 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
         }
     }
 
+    /** Returns whether a problem of n rows of length d fits into memory; see {@link #requireRoom}. */
+    default boolean hasRoom(long rows, long size) {
+        try {
+            requireRoom(rows, size);
+            return true;
+        } catch (IllegalArgumentException tooMany) {
+            return false;
+        }
+    }
+
     private IllegalArgumentException tooLarge(long rows, long size, String what, double needed, double most) {
         double gib = 1L << 30;
         return new IllegalArgumentException(String.format(

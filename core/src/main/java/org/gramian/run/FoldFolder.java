@@ -16,7 +16,7 @@ import org.gramian.evaluate.PredictionTable;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.loop.HeadSearch;
 
 /**
  * The files of one fold: model, evaluation, history, and a checkpoint until it is finished.
@@ -136,14 +136,14 @@ record FoldFolder(Path path) {
         }
     }
 
-    /** Returns the comparison that selected the pooling, if there was one. */
-    Optional<PoolingSelection.Result> poolings() throws IOException {
-        Path file = path.resolve(PoolingSelection.FILE);
-        return Files.exists(file) ? Optional.of(PoolingSelection.Result.read(file)) : Optional.empty();
+    /** Returns the search that selected the head, if there was one. */
+    Optional<HeadSearch.Result> candidates() throws IOException {
+        Path file = path.resolve(HeadSearch.FILE);
+        return Files.exists(file) ? Optional.of(HeadSearch.Result.read(file)) : Optional.empty();
     }
 
-    void keepPoolings(PoolingSelection.Result result) throws IOException {
-        result.write(path.resolve(PoolingSelection.FILE));
+    void keepCandidates(HeadSearch.Result result) throws IOException {
+        result.write(path.resolve(HeadSearch.FILE));
     }
 
     /**

@@ -24,6 +24,7 @@ import org.gramian.evaluate.Setting;
 import org.gramian.evaluate.Temperature;
 import org.gramian.evaluate.TrainedOn;
 import org.gramian.image.dataset.Sample;
+import org.gramian.linear.LinearSolver;
 import org.gramian.model.Head;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
@@ -35,7 +36,7 @@ import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Fit.StageOutcome;
 import org.gramian.train.loop.History;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TwoStageTraining;
@@ -87,7 +88,8 @@ final class FoldRun {
         }
         TrainingContext training = trainingContext();
         Recipe recipe = plan.config().recipe();
-        boolean frozenFirst = recipe.solver().isPresent() && recipe.stage2().epochs() > 0;
+        boolean frozenFirst = recipe.solver().isPresent()
+                && recipe.stage1().epochs() + recipe.stage2().epochs() > 0;
         boolean resumed = Files.exists(folder.frozen());
         if (resumed) {
             folder.requireOrigin(folder.frozen(), origin(), plan.dataset().classes());
@@ -98,16 +100,22 @@ final class FoldRun {
                 && !Files.exists(folder.checkpoint())) {
             solveFirst(); // on all images: the result if the time ends before a better head is found
         }
-        Head head =
-                plan.config().network().auto() && !resumed ? plan.head(fold, choosePooling(training)) : plan.head(fold);
+        boolean searched = plan.config().network().auto() && !resumed;
+        Optional<HeadSearch.Result> choice = searched ? Optional.of(chooseHead(training)) : Optional.empty();
+        if (choice.isPresent() && recipe.solver().isPresent()) {
+            recipe = recipe.withSolver(LinearSolver.parse(choice.get().best().classifier()));
+        }
+        Head head = choice.map(
+                        found -> plan.head(fold, Pooling.parse(found.best().pooling())))
+                .orElseGet(() -> plan.head(fold));
         if (frozenFirst && !resumed) {
             solveFrozen(head, recipe.frozen(), training);
         }
         try (Model model = InitialModel.model(
-                frozenFirst ? plan.fineTunedHead(fold, head) : head,
+                frozenFirst ? plan.secondHead(fold, head) : head,
                 plan.seed(),
                 extraction.extractor().network())) {
-            Optional<Cancellation.Reason> early = train(model, frozenFirst ? recipe.fineTuning() : recipe, training);
+            Optional<Cancellation.Reason> early = train(model, frozenFirst ? recipe.training() : recipe, training);
             if (early.filter(Cancellation.Reason.CANCELLED::equals).isPresent()) {
                 if (Files.exists(folder.frozen())) {
                     folder.adoptFrozen(); // the best so far, until the run resumes
@@ -155,7 +163,7 @@ final class FoldRun {
      */
     void solveFirst() throws IOException {
         Backbone backbone = extraction.extractor().network().backbone();
-        Pooling average = PoolingSelection.baseline(backbone)
+        Pooling average = HeadSearch.baseline(backbone)
                 .resolve(backbone, fold.parts().training().size());
         TrainingContext quiet = context.withListener(event -> {
             if (event instanceof TrainEvent.Task) {
@@ -212,7 +220,7 @@ final class FoldRun {
                 throw stopped;
             }
             if (stopped.reason() == Cancellation.Reason.OUT_OF_TIME) {
-                adopt("the time budget ended before fine-tuning began");
+                adopt("the time budget ended before training began");
             }
             return Optional.of(stopped.reason());
         }
@@ -226,27 +234,19 @@ final class FoldRun {
         adopted = true;
     }
 
-    /** Selects the pooling by a comparison on the training images, once for a fold: a resumed run keeps its choice. */
-    private Pooling choosePooling(TrainingContext training) throws IOException {
-        Optional<PoolingSelection.Result> kept = folder.poolings();
-        PoolingSelection.Result result = kept.isPresent()
+    /** Selects the head by a search on the training images, once for a fold: a resumed run keeps its choice. */
+    private HeadSearch.Result chooseHead(TrainingContext training) throws IOException {
+        Optional<HeadSearch.Result> kept = folder.candidates();
+        Optional<LinearSolver> given =
+                plan.settings().wanted().has("network.classifier") ? plan.config().recipe().solver() : Optional.empty();
+        HeadSearch.Result result = kept.isPresent()
                 ? kept.get()
-                : new PoolingSelection(
-                                data(),
-                                training,
-                                plan.dataset().classes().size(),
-                                plan.config().recipe().solver(),
-                                plan.seed())
-                        .run();
+                : new HeadSearch(data(), training, plan.dataset().classes().size(), given, plan.seed()).run();
         if (kept.isEmpty()) {
-            folder.keepPoolings(result);
+            folder.keepCandidates(result);
         }
-        context.listener()
-                .accept(new TrainEvent.PoolingChosen(
-                        result.best().compared(),
-                        result.images(),
-                        result.entries().size()));
-        return Pooling.parse(result.best().pooling());
+        context.listener().accept(result.chosen());
+        return result;
     }
 
     private RunArtifacts artifacts() {
@@ -320,7 +320,7 @@ final class FoldRun {
 
     /**
      * Writes the model of a stage. The model with the frozen backbone, which is simpler, stays unless the log loss of the
-     * calibrated fine-tuned model on the validation set is lower by more than the standard error of the paired difference.
+     * calibrated trained model on the validation set is lower by more than the standard error of the paired difference.
      */
     private void keep(StageOutcome outcome, TwoStageTraining.Scores scores, Model model) throws IOException {
         if (outcome.result().isPresent()) {
@@ -329,19 +329,19 @@ final class FoldRun {
         Measured measured = measured(outcome, scores);
         if (outcome.stage() == 1 && plan.config().recipe().stage2().epochs() > 0) {
             folder.keepFirst(measured.evaluation, measured.validation);
-        } else if (outcome.stage() == 2 && !replacesFrozen(measured.validation)) {
+        } else if ((outcome.stage() == 2 || Files.exists(folder.frozen())) && !replacesFrozen(measured.validation)) {
             return;
         }
         folder.keep(measured.evaluation, model, card(outcome, measured));
     }
 
-    /** Compares the fine-tuned with the frozen model on the validation set, and adopts the latter unless the former wins. */
+    /** Compares the trained with the simpler model on the validation set, and adopts the latter unless the former wins. */
     private boolean replacesFrozen(Optional<Evaluation> validation) throws IOException {
         Optional<Evaluation> first = folder.firstValidation();
         if (first.isEmpty() || validation.isEmpty()) {
             if (folder.afterFirst().isPresent()) {
                 context.listener()
-                        .accept(new TrainEvent.Warning("the fine-tuned model is kept without a comparison and is not"
+                        .accept(new TrainEvent.Warning("the trained model is kept without a comparison and is not"
                                 + " calibrated: there are no validation images"));
             }
             return true;
@@ -351,7 +351,7 @@ final class FoldRun {
         Calibration.Gain gain = Calibration.Gain.of(frozen, tuned);
         String figures = String.format(
                 Locale.ROOT,
-                "log loss of %d validation images %.3f fine-tuned, %.3f frozen: %s by %.3f ± %.3f",
+                "log loss of %d validation images %.3f trained, %.3f solved: %s by %.3f ± %.3f",
                 tuned.predictions().size(),
                 tuned.calibration().logLoss(),
                 frozen.calibration().logLoss(),
@@ -359,7 +359,7 @@ final class FoldRun {
                 Math.abs(gain.mean()),
                 gain.standardError());
         if (gain.isSignificant()) {
-            context.listener().accept(new TrainEvent.Warning(figures + "; keeping the fine-tuned model"));
+            context.listener().accept(new TrainEvent.Warning(figures + "; keeping the trained model"));
         } else {
             adopt(figures);
         }

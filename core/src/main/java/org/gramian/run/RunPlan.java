@@ -232,9 +232,9 @@ public record RunPlan(
                 .head(dataset.classes().size(), fold.parts().training().size());
     }
 
-    /** Returns the head to fine-tune: with the pooling for fine-tuning if there is one, else the given head. */
-    Head fineTunedHead(FoldPlan fold, Head frozen) {
-        return config.network().fineTuned().map(pooling -> head(fold, pooling)).orElse(frozen);
+    /** Returns the head that is trained after the solved one: with a pooling of its own if there is one, else the given head. */
+    Head secondHead(FoldPlan fold, Head frozen) {
+        return config.network().second().map(pooling -> head(fold, pooling)).orElse(frozen);
     }
 
     /** Returns the head of a fold with a given pooling, e.g. the one that {@code pooling=auto} selected. */

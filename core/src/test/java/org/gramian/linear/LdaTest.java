@@ -65,6 +65,41 @@ class LdaTest {
         }
     }
 
+    @RandomTest
+    void productsAloneGiveTheScoresOfEveryFold(Seed seed) {
+        SplittableRandom random = seed.random();
+        SyntheticRows rows =
+                SyntheticRows.of(random, 24, random.nextInt(30, 60), 3).repeated(random.nextInt(1, 3));
+        try (Scope _ = Scope.open()) {
+            LabelledRows given = rows.rows();
+            GroupFolds folds = GroupFolds.of(given);
+            CrossValidation expected = CrossValidation.of(
+                    given, folds, part -> new Lda(OptionalDouble.empty()).fit(part, SolverListener.NONE), SolverListener.NONE);
+            Tensor products = Gram.of(given.rows()).products();
+            LabelledRows gram = LabelledRows.of(products, rows.labels(), rows.groups(), rows.classes());
+            CrossValidation found = Lda.crossValidation(gram, rows.size(), SolverListener.NONE)
+                    .orElseThrow();
+            for (int i = 0; i < given.count(); i++) {
+                assertThat(aboutMean(found.logits()[i])).containsExactly(aboutMean(expected.logits()[i]), within(1e-2));
+            }
+            assertThat(found.correct()).isEqualTo(expected.correct());
+        }
+    }
+
+    /** Scores are defined up to a number for each row. */
+    private static double[] aboutMean(double[] scores) {
+        double mean = Arrays.stream(scores).average().orElseThrow();
+        return Arrays.stream(scores).map(score -> score - mean).toArray();
+    }
+
+    @Test
+    void pairedErrorOfEqualAnswersIsZero() {
+        boolean[] one = {true, true, false, false};
+        boolean[] other = {true, false, false, true};
+        assertThat(CrossValidation.pairedError(one, one)).isZero();
+        assertThat(CrossValidation.pairedError(one, other)).isCloseTo(Math.sqrt(0.5 / 4), within(1e-12));
+    }
+
     private static LabelledRows balanced(SyntheticRows rows) {
         double[] weights = new double[rows.classes()];
         Arrays.fill(weights, rows.count());

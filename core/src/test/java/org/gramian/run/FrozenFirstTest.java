@@ -27,10 +27,11 @@ import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.HeadCandidate;
 import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -92,18 +93,18 @@ final class FrozenFirstTest {
     }
 
     @Test
-    void defaultPoolingIsTheBestOfTheComparison() throws IOException, InterruptedException {
+    void headIsTheShortestWithinOneStandardErrorOfTheBest() throws IOException, InterruptedException {
         RunResult result = train(settings(), "run");
-        PoolingSelection.Result selection =
-                new FoldFolder(folder.resolve("run")).poolings().orElseThrow();
-        assertThat(events)
-                .contains(new TrainEvent.PoolingChosen(
-                        selection.best().compared(),
-                        selection.images(),
-                        selection.entries().size()));
-        assertThat(selection.entries())
-                .extracting(PoolingSelection.Entry::accuracy)
+        HeadSearch.Result selection =
+                new FoldFolder(folder.resolve("run")).candidates().orElseThrow();
+        assertThat(events).contains(selection.chosen());
+        List<HeadCandidate> others =
+                selection.entries().subList(1, selection.entries().size());
+        assertThat(others)
+                .extracting(HeadCandidate::accuracy)
                 .isSortedAccordingTo((a, b) -> Double.compare(b, a));
+        assertThat(others)
+                .allSatisfy(other -> assertThat(-other.behind()).isLessThanOrEqualTo(other.behindError() + 1e-12));
         assertThat(ModelFile.header(folder.resolve("run").resolve(FoldFolder.MODEL))
                         .head()
                         .pooling()
@@ -146,6 +147,24 @@ final class FrozenFirstTest {
                         .card()
                         .metrics())
                 .containsKey("validation-accuracy");
+    }
+
+    @Test
+    void learnedHeadCompetesWithTheSolvedOne() throws IOException, InterruptedException {
+        RunResult result = train(
+                settings()
+                        .with("quality", "best")
+                        .with("optimizer.batch", 4)
+                        .with("data.validation", 0.2),
+                "run");
+        assertThat(events.stream()
+                        .filter(TrainEvent.Evaluated.class::isInstance)
+                        .map(event -> ((TrainEvent.Evaluated) event).stage()))
+                .containsExactly(1, 1);
+        assertThat(events).anyMatch(TrainEvent.HeadChosen.class::isInstance).anyMatch(Stepped.class::isInstance);
+        assertThat(result.folds()).hasSize(1);
+        assertThat(folder.resolve("run/frozen.safetensors")).doesNotExist();
+        assertThat(folder.resolve("run/model.safetensors")).exists();
     }
 
     @ParameterizedTest
@@ -191,15 +210,14 @@ final class FrozenFirstTest {
         Backbone backbone = Backbone.of(name);
         for (String layers : List.of(backbone.selectionLayers(), backbone.fineTunedLayers())) {
             Backbone cut = backbone.cutAt(layers);
-            assertThat(PoolingSelection.candidates(cut))
+            assertThat(HeadSearch.candidates(cut))
                     .isNotEmpty()
-                    .allSatisfy(candidate -> assertThat(candidate.poolings())
-                            .allSatisfy(text -> assertThat(Pooling.parse(text)
-                                            .resolve(cut, 1000)
-                                            .descriptorSize(cut.channels()))
-                                    .isBetween(1L, 150_000L)));
-            assertThat(PoolingSelection.candidates(cut).getFirst().name()).startsWith("average");
-            assertThat(PoolingSelection.fineTuned(cut).resolve(cut, 1000).descriptorSize(cut.channels()))
+                    .allSatisfy(candidate -> assertThat(Pooling.parse(candidate.pooling())
+                                    .resolve(cut, 1000)
+                                    .descriptorSize(cut.channels()))
+                            .isBetween(1L, 150_000L));
+            assertThat(HeadSearch.candidates(cut).getFirst().name()).startsWith("average");
+            assertThat(HeadSearch.fineTuned(cut).resolve(cut, 1000).descriptorSize(cut.channels()))
                     .isPositive();
         }
     }

@@ -31,7 +31,7 @@ import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Solved;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -233,7 +233,7 @@ final class NearDuplicateSplitsTest {
                     }
                 }))
                 .train(folder.resolve(place));
-        double compared = PoolingSelection.Result.read(folder.resolve(place).resolve(PoolingSelection.FILE))
+        double compared = HeadSearch.Result.read(folder.resolve(place).resolve(HeadSearch.FILE))
                 .best()
                 .accuracy();
         return new double[] {compared, solved.getFirst().values().getOrDefault("cv_accuracy", -1.0)};

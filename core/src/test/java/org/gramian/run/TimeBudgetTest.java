@@ -133,7 +133,7 @@ final class TimeBudgetTest {
     void cancelledRunKeepsFirstModelAndResumesWithEqualBytes() throws IOException, InterruptedException {
         Cancellation cancellation = Cancellation.onRequest();
         RunResult stopped = train(dataset.orElseThrow(), "run", cancellation, event -> {
-            if (event instanceof TrainEvent.PoolingCompared) {
+            if (event instanceof TrainEvent.HeadCandidate) {
                 cancellation.cancel();
             }
         });

@@ -40,7 +40,7 @@ import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.TrainingContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -127,13 +127,13 @@ public final class DemoCommand implements Callable<Integer> {
             return ExitCode.INTERRUPTED;
         }
         Path page = out.resolve(RunReport.FILE);
-        RunReport.write(List.of(out.resolve(AVERAGE), out.resolve(PoolingSelection.AUTO)), page, Version.number());
+        RunReport.write(List.of(out.resolve(AVERAGE), out.resolve(HeadSearch.AUTO)), page, Version.number());
         summarize(results.getFirst(), results.getLast(), page);
         return serve
                 ? Main.commandLine()
                         .setOut(spec.commandLine().getOut())
                         .setErr(spec.commandLine().getErr())
-                        .execute("serve", out.resolve(PoolingSelection.AUTO).toString())
+                        .execute("serve", out.resolve(HeadSearch.AUTO).toString())
                 : ExitCode.DONE;
     }
 
@@ -166,7 +166,7 @@ public final class DemoCommand implements Callable<Integer> {
                 .with("data.protocol", Protocols.parse("holdout:0.5"))
                 .with("network.backbone", BundledWeights.NAME)
                 .with("network.weights", Optional.of(BundledWeights.NAME))
-                .with("network.pooling", PoolingSelection.AUTO)
+                .with("network.pooling", HeadSearch.AUTO)
                 .with("seed", seed);
         TrainingRun trainer = TrainingRun.of(Layouts.open(images()))
                 .with(WeightStore.ofProcess(), Optional.of(FeatureCache.defaultRoot()))
@@ -176,7 +176,7 @@ public final class DemoCommand implements Callable<Integer> {
         RunPlan plan = trainer.plan(audit);
         TrainingRun average = trainer.with(settings.with("network.pooling", AVERAGE)
                 .with("network.layer", plan.settings().get(TrainConfig::layer)));
-        Evaluation auto = train(trainer, plan, audit, PoolingSelection.AUTO);
+        Evaluation auto = train(trainer, plan, audit, HeadSearch.AUTO);
         return List.of(train(average, average.plan(audit), audit, AVERAGE), auto);
     }
 
@@ -211,8 +211,8 @@ public final class DemoCommand implements Callable<Integer> {
                         test.images(),
                         average.accuracy().text(),
                         auto.accuracy().text(),
-                        PoolingSelection.Result.read(
-                                        out.resolve(PoolingSelection.AUTO).resolve(PoolingSelection.FILE))
+                        HeadSearch.Result.read(
+                                        out.resolve(HeadSearch.AUTO).resolve(HeadSearch.FILE))
                                 .best()
                                 .name(),
                         test.text(),

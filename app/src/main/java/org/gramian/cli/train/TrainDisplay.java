@@ -19,8 +19,8 @@ import org.gramian.train.event.TrainEvent.Evaluated;
 import org.gramian.train.event.TrainEvent.FirstModel;
 import org.gramian.train.event.TrainEvent.FoldDone;
 import org.gramian.train.event.TrainEvent.FoldStarted;
-import org.gramian.train.event.TrainEvent.PoolingChosen;
-import org.gramian.train.event.TrainEvent.PoolingCompared;
+import org.gramian.train.event.TrainEvent.HeadChosen;
+import org.gramian.train.event.TrainEvent.HeadCandidate;
 import org.gramian.train.event.TrainEvent.RefitSkipped;
 import org.gramian.train.event.TrainEvent.Refitted;
 import org.gramian.train.event.TrainEvent.Solved;
@@ -53,7 +53,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private int epochsShown;
     private Optional<EpochDone> lastEpoch = Optional.empty();
     private Optional<EpochDone> bestEpoch = Optional.empty();
-    private Optional<PoolingCompared> leader = Optional.empty();
+    private Optional<HeadCandidate> leader = Optional.empty();
     /** Whether a fold is under way and did any work, how many folds did, since when. */
     private boolean inFold;
 
@@ -131,7 +131,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         atWork |= inFold
                 && !(event instanceof FoldStarted
                         || event instanceof FoldDone
-                        || event instanceof PoolingChosen
+                        || event instanceof HeadChosen
                         || event instanceof Warning);
         trained |= atWork;
     }
@@ -154,8 +154,8 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
             case FirstModel first ->
                 say(fold + "first model, average pooling of " + first.images() + " training images: "
                         + testAccuracy(first.test()) + "; written to " + first.model());
-            case PoolingCompared compared -> show(compared);
-            case PoolingChosen chosen -> show(chosen);
+            case HeadCandidate candidate -> show(candidate);
+            case HeadChosen chosen -> show(chosen);
             case Solved found -> detail("classifier " + solution(found));
             case Refitted refit -> detail(refit(refit));
             case RefitSkipped skipped -> detail("classifier not refit: " + skipped.reason());
@@ -210,15 +210,27 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         }
     }
 
-    private void show(PoolingChosen chosen) {
-        say(String.format(
+    private void show(HeadChosen chosen) {
+        HeadCandidate best = chosen.best();
+        detail(String.format(
                 Locale.ROOT,
-                "%spooling %s: %.1f %% leave-one-out accuracy on %d training images, best of %d",
-                fold,
-                chosen.best().name(),
-                100 * chosen.best().accuracy(),
+                "head %s, %s: %.1f ± %.1f %% by cross-validation on %d training images, chosen from %d",
+                best.name(),
+                best.classifier(),
+                100 * best.accuracy(),
+                100 * best.error(),
                 chosen.images(),
                 chosen.candidates()));
+        if (best.isFirstOrder()) {
+            detail("second order gains nothing here: averages are within one standard error of the best");
+        }
+        chosen.firstOrder()
+                .ifPresent(averages -> detail(String.format(
+                        Locale.ROOT,
+                        "second order gains %.1f ± %.1f points over %s",
+                        100 * averages.behind(),
+                        100 * averages.behindError(),
+                        averages.name())));
     }
 
     private static String name(int stage) {
@@ -267,14 +279,14 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                 + (refit.kept() ? ", kept" : ", not kept");
     }
 
-    private void show(PoolingCompared compared) {
-        leader = leader.filter(best -> best.accuracy() >= compared.accuracy()).or(() -> Optional.of(compared));
+    private void show(HeadCandidate candidate) {
+        leader = leader.filter(best -> best.accuracy() >= candidate.accuracy()).or(() -> Optional.of(candidate));
         if (progress != null) {
             progress.remark(String.format(
                     Locale.ROOT,
                     "%s %.1f%%  best: %s %.1f%%",
-                    compared.name(),
-                    100 * compared.accuracy(),
+                    candidate.name(),
+                    100 * candidate.accuracy(),
                     leader.orElseThrow().name(),
                     100 * leader.orElseThrow().accuracy()));
         }

@@ -12,8 +12,8 @@ import org.gramian.train.event.TrainEvent.Evaluated;
 import org.gramian.train.event.TrainEvent.FirstModel;
 import org.gramian.train.event.TrainEvent.FoldDone;
 import org.gramian.train.event.TrainEvent.FoldStarted;
-import org.gramian.train.event.TrainEvent.PoolingChosen;
-import org.gramian.train.event.TrainEvent.PoolingCompared;
+import org.gramian.train.event.TrainEvent.HeadChosen;
+import org.gramian.train.event.TrainEvent.HeadCandidate;
 import org.gramian.train.event.TrainEvent.RefitSkipped;
 import org.gramian.train.event.TrainEvent.Refitted;
 import org.gramian.train.event.TrainEvent.Solved;
@@ -71,8 +71,8 @@ final class TrainEventJson {
                 values.put("model", first.model().toString());
                 write("first_model", prefix, values);
             }
-            case PoolingCompared compared -> write("pooling_candidate", prefix, pooling(compared));
-            case PoolingChosen chosen -> write("pooling", prefix, pooling(chosen.best()));
+            case HeadCandidate candidate -> write("head_candidate", prefix, head(candidate));
+            case HeadChosen chosen -> write("head", prefix, head(chosen.best()));
             case Solved found -> write("classifier", prefix, solution(found));
             case Refitted refit -> {
                 Map<String, Object> values = solution(refit.solution());
@@ -135,8 +135,20 @@ final class TrainEventJson {
         return values("accuracy", test.value(), "ci_low", test.low(), "ci_high", test.high(), "images", test.images());
     }
 
-    private static Map<String, Object> pooling(PoolingCompared entry) {
-        return values("name", entry.name(), "pooling", entry.pooling(), "accuracy", entry.accuracy());
+    private static Map<String, Object> head(HeadCandidate entry) {
+        return values(
+                "name",
+                entry.name(),
+                "pooling",
+                entry.pooling(),
+                "classifier",
+                entry.classifier(),
+                "size",
+                entry.size(),
+                "accuracy",
+                entry.accuracy(),
+                "standard_error",
+                entry.error());
     }
 
     private static Map<String, Object> solution(Solved found) {

@@ -14,7 +14,7 @@ import org.gramian.image.audit.Finding.Severity;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelHeader;
 import org.gramian.train.event.TrainEvent.EpochDone;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.event.TrainEvent.HeadCandidate;
 import org.gramian.train.loop.StageResult;
 
 /**
@@ -65,7 +65,7 @@ public record RunData(
             Optional<Gallery> gallery,
             Optional<ModelData> model,
             Optional<SpdInspection> matrices,
-            List<PoolingSelection.Entry> poolings) {
+            List<HeadCandidate> poolings) {
         /** Returns a fold with an evaluation only. */
         static FoldData of(Evaluation evaluation, Optional<ModelData> model) {
             return new FoldData(

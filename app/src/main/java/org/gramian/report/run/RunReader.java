@@ -32,7 +32,7 @@ import org.gramian.report.run.RunData.ReportPart;
 import org.gramian.run.ExistingRun;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.loop.History;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.StageResult;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -124,7 +124,7 @@ public final class RunReader {
             return FoldData.of(EvaluationFile.read(folder), Optional.empty());
         }
         Path first = folder.resolve(AFTER_FIRST);
-        Path poolings = folder.resolve(PoolingSelection.FILE);
+        Path poolings = folder.resolve(HeadSearch.FILE);
         Optional<Evaluation> afterFirst =
                 Files.exists(first) ? Optional.of(EvaluationFile.read(first)) : Optional.empty();
         Optional<List<EpochDone>> epochs = part(
@@ -146,7 +146,7 @@ public final class RunReader {
                         folder.resolve(MODEL),
                         file -> new ModelData(file, Files.size(file), ModelFile.header(file))),
                 part(ReportPart.SPD, folder.resolve(SpdInspection.FILE), SpdInspection::read),
-                Files.exists(poolings) ? PoolingSelection.Result.read(poolings).entries() : List.of());
+                Files.exists(poolings) ? HeadSearch.Result.read(poolings).entries() : List.of());
     }
 
     /** Returns the results of the stages; none if the classifier was solved. */

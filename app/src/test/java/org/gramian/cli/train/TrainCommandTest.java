@@ -43,7 +43,7 @@ final class TrainCommandTest extends TrainFixture {
                 .satisfies(text -> assertThat(text.lines()).hasSizeLessThan(SCREEN));
         assertThat(TinyTraining.names(out))
                 .contains("model.safetensors", "evaluation.json", "predictions.csv", "gallery.safetensors")
-                .contains(".lock", "audit.json", "config.yaml", "images.txt", "poolings.json", "report.html")
+                .contains(".lock", "audit.json", "config.yaml", "images.txt", "candidates.json", "report.html")
                 .contains("summary.txt")
                 .doesNotContain("checkpoint.safetensors", "frozen.safetensors", "stage1.json");
         assertThat(run.err()).has(facts(out.resolve("report.html")));

@@ -3,12 +3,14 @@ package org.gramian.run.config;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.function.Function;
 import org.gramian.accelerate.Rule;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
+import org.gramian.linear.Lda;
 import org.gramian.linear.LinearSolver;
 import org.gramian.linear.Svm;
 import org.gramian.pooling.Aggregation;
@@ -28,7 +30,7 @@ import org.gramian.tensor.Device;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 
@@ -58,6 +60,11 @@ public final class DefaultResolver {
 
     /** Epochs of stage 1 for many images: the schedule stops earlier. */
     private static final int EPOCHS = 15;
+
+    /** Classes from which a head learned on frozen features may beat a solved one, and images per class that it needs. */
+    private static final int MANY_CLASSES = 50;
+
+    private static final int IMAGES_PER_CLASS = 20;
 
     private static final int MAX_EPOCHS = 60;
     private static final int MIN_STEPS = 150;
@@ -135,6 +142,7 @@ public final class DefaultResolver {
         settings = settings.over(ofFidelity(fidelity(), uncut.parameterCount() > 0));
         choose("data.near-duplicates", true, "test images must not be near-duplicates of training images");
         chooseStage2Epochs(uncut);
+        get(TrainConfig::classifier).ifPresent(this::chooseLearnedHead);
         if (isAuto()) {
             boolean tuned = get(TrainConfig::stage2Epochs) > 0;
             choose(
@@ -154,7 +162,8 @@ public final class DefaultResolver {
         String mixing = strong ? "part of data.augment=strong" : "data.augment is not strong";
         choose("optimizer.mixup", strong ? 0.2 : 0, mixing);
         choose("optimizer.cutmix", strong ? 1 : 0, mixing);
-        boolean trains = get(TrainConfig::classifier).isEmpty() || get(TrainConfig::stage2Epochs) > 0;
+        boolean trains = get(TrainConfig::classifier).isEmpty()
+                || get(TrainConfig::stage1Epochs) + get(TrainConfig::stage2Epochs) > 0;
         choose(
                 "data.validation",
                 trains ? 0.1 : 0, // solvers calibrate by cross-validation
@@ -162,7 +171,8 @@ public final class DefaultResolver {
                         ? "drawn to select the best epoch and to calibrate, unless the dataset has a validation set"
                         : "none is drawn: nothing is trained by epochs");
         spellOutPooling();
-        chooseHeadRate(NetworkConfig.pooling(settings.partial()));
+        Pooling solved = NetworkConfig.pooling(settings.partial());
+        chooseHeadRate(isAuto() ? HeadSearch.learned(NetworkConfig.backbone(settings.partial())) : solved);
         chooseStage1Length();
         chooseRefit();
     }
@@ -188,7 +198,7 @@ public final class DefaultResolver {
     }
 
     private boolean isAuto() {
-        return get(TrainConfig::pooling, "").equals(PoolingSelection.AUTO);
+        return get(TrainConfig::pooling, "").equals(HeadSearch.AUTO);
     }
 
     private Backbone uncut() {
@@ -213,7 +223,7 @@ public final class DefaultResolver {
         if (impliesStage1()) {
             choose("network.pooling", "default", "the head is trained by epochs");
         } else {
-            choose("network.pooling", PoolingSelection.AUTO, "selected by comparing poolings on the training images");
+            choose("network.pooling", HeadSearch.AUTO, "selected by comparing heads on the training images");
         }
     }
 
@@ -257,16 +267,27 @@ public final class DefaultResolver {
             return;
         }
         if (isAuto()) {
-            choose("network.classifier", svm(context.images()), "fitted to frozen features by a solver");
+            choose(
+                    "network.classifier",
+                    solver(1), // the search checks the room for each pooling
+                    "or svm where cross-validation on the training images prefers it");
             return;
         }
         boolean hasSolver = Methods.find(get(TrainConfig::pooling))
                 .map(Method::classifier)
                 .filter(word -> !word.equals(Method.SOFTMAX))
                 .isPresent();
-        if (!hasSolver && !isTrained(get(TrainConfig::pooling), NetworkConfig.backbone(settings.partial()))) {
-            choose("network.classifier", svm(context.images()), "the pooling has no trainable parameters");
+        if (!hasSolver) {
+            untrainedSize(get(TrainConfig::pooling), NetworkConfig.backbone(settings.partial()))
+                    .ifPresent(size -> choose(
+                            "network.classifier", solver(size), "the pooling has no trainable parameters"));
         }
+    }
+
+    /** Returns LDA, or an SVM where LDA has no room. */
+    private Optional<LinearSolver> solver(long size) {
+        LinearSolver lda = new Lda(OptionalDouble.empty());
+        return lda.hasRoom(context.images(), size) ? Optional.of(lda) : svm(context.images());
     }
 
     private static Optional<LinearSolver> svm(long rows) {
@@ -274,12 +295,15 @@ public final class DefaultResolver {
                 new Svm(rows > MAX_SEARCHED_IMAGES ? OptionalDouble.of(DEFAULT_COST) : OptionalDouble.empty()));
     }
 
-    private static boolean isTrained(String text, Backbone backbone) {
+    /** Returns the length of the descriptor of a pooling without trainable parameters; empty for others. */
+    private static OptionalLong untrainedSize(String text, Backbone backbone) {
         try {
             Pooling pooling = Pooling.parse(text).resolve(backbone, Integer.MAX_VALUE);
-            return pooling.hasTrainable(backbone.channels());
+            return pooling.hasTrainable(backbone.channels())
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(pooling.descriptorSize(backbone.channels()));
         } catch (IllegalArgumentException incompatible) {
-            return true; // RunConfig reports the conflict
+            return OptionalLong.empty(); // RunConfig reports the conflict
         }
     }
 
@@ -303,11 +327,28 @@ public final class DefaultResolver {
         Optional<LinearSolver> solver = get(TrainConfig::classifier);
         if (solver.isPresent()) {
             String reason = solver.get().text() + " is fitted by a solver, without epochs";
-            choose("stage1.epochs", 0, reason);
             choose("network.logit-norm", false, reason);
             if (setting("network.classifier").wanted()) {
                 choose("stage2.epochs", 0, reason);
             }
+        }
+    }
+
+    /**
+     * A head that is learned on frozen features competes with the solved one where it may win: with many classes, or if quality is
+     * best.
+     */
+    private void chooseLearnedHead(LinearSolver solver) {
+        boolean many = context.classes() >= MANY_CLASSES && context.images() >= IMAGES_PER_CLASS * context.classes();
+        Quality quality = get(TrainConfig::quality, Quality.BALANCED);
+        boolean learned = isAuto()
+                && !setting("network.classifier").wanted()
+                && get(TrainConfig::stage2Epochs) == 0
+                && (quality == Quality.BEST || (quality == Quality.BALANCED && many));
+        if (learned) {
+            choose("stage1.epochs", EPOCHS, "a learned head competes with the solved one");
+        } else {
+            choose("stage1.epochs", 0, solver.text() + " is fitted by a solver, without epochs");
         }
     }
 

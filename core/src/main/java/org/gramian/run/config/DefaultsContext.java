@@ -16,11 +16,12 @@ import org.gramian.tensor.Device;
  * @param layout layout of the dataset
  * @param protocol default protocol of the layout
  * @param images number of images
+ * @param classes number of classes
  * @param weights weights that can be opened, sorted by name
  * @param device device of training
  */
 public record DefaultsContext(
-        String layout, Protocol protocol, int images, List<WeightName> weights, Device.Kind device) {
+        String layout, Protocol protocol, int images, int classes, List<WeightName> weights, Device.Kind device) {
     public DefaultsContext {
         weights = List.copyOf(weights);
     }
@@ -31,6 +32,7 @@ public record DefaultsContext(
                 dataset.source().layout(),
                 Protocols.defaultFor(dataset),
                 dataset.samples().size(),
+                dataset.classes().size(),
                 weights,
                 device);
     }

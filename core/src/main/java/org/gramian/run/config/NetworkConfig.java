@@ -6,7 +6,7 @@ import org.gramian.backbone.weights.WeightStore;
 import org.gramian.model.Head;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Shape;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.loop.HeadSearch;
 
 /**
  * The model: backbone, pooling and kind of classifier.
@@ -15,8 +15,8 @@ import org.gramian.train.loop.PoolingSelection;
  * @param weights name of installed weights, or a file; empty for a backbone that needs none
  * @param pooling from feature maps to the descriptor; the baseline if a comparison selects it
  * @param auto whether a comparison on the training images selects the pooling
- * @param fineTuned pooling in fine-tuning, if it differs from that on frozen features; see {@link
- *     PoolingSelection#fineTuned}
+ * @param second pooling of the head that competes with the solved one of a search, see {@link HeadSearch#fineTuned} and {@link
+ *     HeadSearch#learned}; empty for none
  * @param logitNorm whether logits are batch-normalized
  */
 public record NetworkConfig(
@@ -24,7 +24,7 @@ public record NetworkConfig(
         Optional<String> weights,
         Pooling pooling,
         boolean auto,
-        Optional<Pooling> fineTuned,
+        Optional<Pooling> second,
         boolean logitNorm) {
     /** @throws ConfigException if weights are missing or superfluous, or the pooling does not fit the layer */
     public NetworkConfig {
@@ -46,13 +46,12 @@ public record NetworkConfig(
 
     static NetworkConfig of(TrainConfig options) {
         Backbone backbone = backbone(options);
-        boolean tuned = isAuto(options) && options.stage2Epochs() > 0;
         return new NetworkConfig(
                 backbone,
                 options.weights(),
                 pooling(options),
                 isAuto(options),
-                tuned ? Optional.of(PoolingSelection.fineTuned(backbone)) : Optional.empty(),
+                second(options, backbone),
                 options.logitNorm());
     }
 
@@ -61,14 +60,21 @@ public record NetworkConfig(
         return new NetworkConfig(backbone, weights, chosen, false, Optional.empty(), logitNorm);
     }
 
+    private static Optional<Pooling> second(TrainConfig options, Backbone backbone) {
+        if (!isAuto(options) || options.stage1Epochs() + options.stage2Epochs() == 0) {
+            return Optional.empty();
+        }
+        return Optional.of(options.stage2Epochs() > 0 ? HeadSearch.fineTuned(backbone) : HeadSearch.learned(backbone));
+    }
+
     private static boolean isAuto(TrainConfig options) {
-        return options.pooling().equals(PoolingSelection.AUTO);
+        return options.pooling().equals(HeadSearch.AUTO);
     }
 
     /** Returns the pooling; the fidelity sets parameters that its text leaves out. For {@code auto} it is the baseline. */
     static Pooling pooling(TrainConfig options) {
         if (isAuto(options)) {
-            return PoolingSelection.baseline(backbone(options));
+            return HeadSearch.baseline(backbone(options));
         }
         try {
             return Pooling.parse(options.pooling(), options.fidelity());
@@ -101,8 +107,9 @@ public record NetworkConfig(
 
     /** Returns whether the head starts from weights of the layers behind the cut. */
     public boolean usesTail() {
-        return !fineTuned
-                .orElse(pooling)
+        return (auto && HeadSearch.hasUsefulTail(backbone))
+                || !second
+                        .orElse(pooling)
                 .resolve(backbone, Integer.MAX_VALUE)
                 .pretrained()
                 .isEmpty();

@@ -25,7 +25,7 @@ public record RunConfig(TrainConfig options, NetworkConfig network, Recipe recip
      * @throws ConfigException if nothing would be trained, an option does not apply to the classifier, or crops are too small
      */
     public RunConfig {
-        recipe.solver().ifPresent(solver -> requireFits(solver, recipe, network.logitNorm()));
+        recipe.solver().ifPresent(solver -> requireFits(solver, recipe, network));
         if (recipe.solver().isEmpty()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
             throw new ConfigException(
@@ -91,14 +91,14 @@ public record RunConfig(TrainConfig options, NetworkConfig network, Recipe recip
         };
     }
 
-    private static void requireFits(LinearSolver solver, Recipe recipe, boolean logitNorm) {
+    private static void requireFits(LinearSolver solver, Recipe recipe, NetworkConfig network) {
         boolean tuned = recipe.stage2().epochs() > 0;
         require(
-                recipe.stage1().epochs() == 0,
+                recipe.stage1().epochs() == 0 || network.auto(), // a learned head competes
                 "stage1.epochs: expected 0",
                 solver,
                 "it is fitted by a solver, without epochs");
-        require(!logitNorm, "network.logit-norm: expected false", solver, "its scores are not normalized");
+        require(!network.logitNorm(), "network.logit-norm: expected false", solver, "its scores are not normalized");
         require(
                 recipe.loss().smoothing() == 0 || tuned,
                 "optimizer.label-smoothing: expected 0 without fine-tuning",

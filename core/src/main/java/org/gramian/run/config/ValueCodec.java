@@ -21,7 +21,7 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.recipe.Schedule;
 
 /**
@@ -76,8 +76,8 @@ record ValueCodec(String notation, Function<String, Object> parse, Function<Obje
             case "data.layout" -> Layouts.parse(text);
             case "network.backbone" -> NetworkConfig.backbone(text);
             case "network.pooling" -> {
-                if (text.equalsIgnoreCase(PoolingSelection.AUTO)) {
-                    return PoolingSelection.AUTO;
+                if (text.equalsIgnoreCase(HeadSearch.AUTO)) {
+                    return HeadSearch.AUTO;
                 }
                 Pooling.parse(text, Fidelity.CORRECTED);
             }

@@ -83,22 +83,43 @@ public sealed interface TrainEvent {
     record FirstModel(TestAccuracy test, int images, Path model) implements TrainEvent {}
 
     /**
-     * A pooling was compared with others on training images.
+     * A head was cross-validated on training images.
      *
-     * @param name in tables
+     * @param name of its pooling in tables, e.g. {@code iSQRT-COV of block20}
      * @param pooling text form
-     * @param accuracy leave-one-out accuracy on training images
+     * @param classifier text form of the solver
+     * @param size numbers per image: the length of the descriptor
+     * @param accuracy cross-validated on training images
+     * @param error standard error of the accuracy
+     * @param behind accuracy of the leading or selected head minus this one
+     * @param behindError standard error of that difference, on the same images
      */
-    record PoolingCompared(String name, String pooling, double accuracy) implements TrainEvent {}
+    record HeadCandidate(
+            String name,
+            String pooling,
+            String classifier,
+            long size,
+            double accuracy,
+            double error,
+            double behind,
+            double behindError)
+            implements TrainEvent {
+        /** Returns whether it averages features only. */
+        public boolean isFirstOrder() {
+            return !pooling.matches(".*(bilinear|rbf|covariance).*");
+        }
+    }
 
     /**
-     * A comparison selected the pooling of a fold.
+     * A search selected the head of a fold.
      *
-     * @param best the selected pooling
+     * @param best the selected head
+     * @param firstOrder the best head of averages, if a second-order head is selected
      * @param images number of training images used
-     * @param candidates number of compared poolings
+     * @param candidates number of compared heads
      */
-    record PoolingChosen(PoolingCompared best, int images, int candidates) implements TrainEvent {}
+    record HeadChosen(HeadCandidate best, Optional<HeadCandidate> firstOrder, int images, int candidates)
+            implements TrainEvent {}
 
     /**
      * A classifier was fitted by a solver.

@@ -17,7 +17,7 @@ import org.gramian.train.OptimizerOptions;
  * @param loss to minimize
  * @param precision of training steps
  * @param augmenting of the images in stage 2; features of the frozen backbone are never augmented
- * @param solver of the classifier, in place of stage 1, whose epochs are 0 then; empty if it is trained
+ * @param solver of the classifier, in place of stage 1 or before a learned head; empty if it is trained
  * @param refit solver of the classifier on the descriptors that stage 1 ends with, kept where validation is not worse; empty for
  *     none
  * @param dropout probability for elements of descriptors in training steps
@@ -43,7 +43,7 @@ public record Recipe(
 
     /** Returns the part that solves a classifier on frozen features: the same recipe without fine-tuning. */
     public Recipe frozen() {
-        return with(stage1, stage2.withEpochs(0), solver);
+        return with(stage1.withEpochs(0), stage2.withEpochs(0), solver);
     }
 
     /** Returns a recipe that solves a classifier and trains nothing, for the first model of a run. */
@@ -52,9 +52,14 @@ public record Recipe(
         return with(stage1.withEpochs(0), stage2.withEpochs(0), Optional.of(LinearSolver.parse("svm:C=10")));
     }
 
-    /** Returns the part that fine-tunes a fresh head: the same recipe without a solved classifier. */
-    public Recipe fineTuning() {
-        return with(stage1.withEpochs(0), stage2, Optional.empty());
+    /** Returns the part that trains a fresh head: the same recipe without a solved classifier. */
+    public Recipe training() {
+        return with(stage1, stage2, Optional.empty());
+    }
+
+    /** Returns this recipe with another solver of the classifier. */
+    public Recipe withSolver(LinearSolver other) {
+        return with(stage1, stage2, Optional.of(other));
     }
 
     private Recipe with(StageRecipe first, StageRecipe second, Optional<LinearSolver> other) {

@@ -40,7 +40,7 @@ final class DefaultResolverTest {
                 new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of(), source),
                 Stream.of(weights).sorted().map(WeightName::parse).toList(),
                 device);
-        return new DefaultsContext(empty.layout(), empty.protocol(), images, empty.weights(), device);
+        return new DefaultsContext(empty.layout(), empty.protocol(), images, 2, empty.weights(), device);
     }
 
     /** Settings of pairs {@code key=value} separated by spaces. */

@@ -191,8 +191,9 @@ final class SparkTrainCommand extends SparkCommand {
     private void show(TrainEvent event) {
         switch (event) {
             case TrainEvent.Warning warning -> log(warning.text());
-            case TrainEvent.PoolingChosen chosen ->
-                log("pooling " + chosen.best().pooling() + " selected of " + chosen.candidates());
+            case TrainEvent.HeadChosen chosen ->
+                log("head " + chosen.best().pooling() + ", " + chosen.best().classifier() + ", selected of "
+                        + chosen.candidates());
             case TrainEvent.Solved solved -> log("classifier " + solved.text());
             case TrainEvent.EpochDone done ->
                 log(String.format(

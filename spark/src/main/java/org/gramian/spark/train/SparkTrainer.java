@@ -72,10 +72,11 @@ import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TwoStageTraining;
+import org.gramian.train.recipe.Recipe;
 
 /**
  * Trains a classifier on a table of labelled images with a frozen backbone.
@@ -185,6 +186,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                         "folders", // a placeholder: tables have no layout
                         Protocols.parse("holdout"),
                         Math.toIntExact(images),
+                        0, // no learned head competes
                         weights.available(),
                         context.device().kind()));
     }
@@ -263,7 +265,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
 
         Outcome train(Path file) throws IOException {
             Optional<LinearSolver> solver = config.recipe().solver().filter(SparkTrainer::isSummable);
-            if (solver.isPresent() && !config.network().auto()) {
+            if (solver.isPresent() && settings.wanted().has("network.classifier") && !config.network().auto()) {
                 Head head = head(config.network().pooling());
                 long size = head.pooling().descriptorSize(network.backbone().channels());
                 if (solver.get() instanceof NearestMean || ClassSums.fits(size)) {
@@ -303,7 +305,10 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
             Pooling pooling =
                     config.network().auto() ? selected(data) : config.network().pooling();
             try (Model model = InitialModel.model(head(pooling), seed(), network)) {
-                new TwoStageTraining(model, config.recipe(), data, context())
+                Recipe recipe = config.recipe().solver().isPresent()
+                        ? config.recipe().frozen()
+                        : config.recipe();
+                new TwoStageTraining(model, recipe, data, context())
                         .run((outcome, scores) -> write(
                                 file,
                                 model,
@@ -321,19 +326,14 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
         }
 
         private Pooling selected(TrainingData data) throws IOException {
-            PoolingSelection.Result result = new PoolingSelection(
+            HeadSearch.Result result = new HeadSearch(
                             data,
                             context(),
                             images.classes().size(),
                             config.recipe().solver(),
                             seed())
                     .run();
-            context()
-                    .listener()
-                    .accept(new TrainEvent.PoolingChosen(
-                            result.best().compared(),
-                            result.images(),
-                            result.entries().size()));
+            context().listener().accept(result.chosen());
             return Pooling.parse(result.best().pooling());
         }
 

@@ -1,0 +1,569 @@
+package org.gramian.train.loop;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.gramian.accelerate.Acceleration;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Layer;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.backbone.Backbone;
+import org.gramian.basis.AtomicFile;
+import org.gramian.image.dataset.Sample;
+import org.gramian.linear.CrossValidation;
+import org.gramian.linear.Gram;
+import org.gramian.linear.LabelledRows;
+import org.gramian.linear.Lda;
+import org.gramian.linear.LinearSolver;
+import org.gramian.linear.Svm;
+import org.gramian.pooling.Fitting;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.HeadCandidate;
+import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.feature.FrozenBackbone;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Selects pooling and classifier for a dataset: cross-validates candidates on frozen features of training images, near-duplicates in one
+ * fold. The test set is not used.
+ *
+ * <p>Candidates are first-order and second-order poolings of the layers of the cut under linear discriminant analysis ({@link Lda}),
+ * and joins: the best pooling joined with every other, then the best pair with a third. The Gram matrix of joined descriptors is the sum
+ * of their Gram matrices, so that joins need no further features. Poolings that are far behind on a third of the images are dropped there. The
+ * candidate of the shortest descriptor within one standard error of the best is selected (Breiman et al., Classification and Regression Trees,
+ * 1984, section 3.4.3), with an SVM in place of LDA if its accuracy is higher by more than one standard error.
+ */
+public final class HeadSearch {
+    /** Value of the pooling option that selects this search. */
+    public static final String AUTO = "auto";
+
+    /** File of the result in a fold's folder. */
+    public static final String FILE = "candidates.json";
+
+    private static final JsonMapper MAPPER =
+            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+    /** Root mean square norm of the centred descriptors of the selected pooling: the same learning rate then works for all poolings. */
+    private static final double LENGTH = 5;
+
+    /** More channels are reduced by PCA before second-order pooling. */
+    private static final long MOST_CHANNELS = 320;
+
+    /** B-CNN of more channels uses a sketch: the descriptor would exceed 131,328 elements. */
+    private static final long MOST_BILINEAR_CHANNELS = 512;
+
+    private static final int FEWEST_IMAGES = 1000;
+    private static final int MOST_IMAGES = 2000;
+    private static final int IMAGES_PER_CLASS = 10;
+    private static final int MOST_JOINED = 3;
+
+    /** Poolings this many standard errors behind the best on the first images are dropped; a nearer one may win on more images. */
+    private static final double FAR_BEHIND = 6;
+
+    private static final int BATCH = 32;
+
+    /** Backbones whose layers behind the cut are convolutions with average pooling. */
+    private static final Set<String> USEFUL_TAILS = Set.of("efficientnet-lite4", "googlenet");
+
+    /**
+     * Result of the search.
+     *
+     * @param entries all candidates: the selected one, then by descending accuracy
+     * @param images number of training images used
+     */
+    public record Result(List<HeadCandidate> entries, int images) {
+        public Result {
+            entries = List.copyOf(entries);
+            if (entries.isEmpty()) {
+                throw new IllegalArgumentException("expected at least 1 candidate, found none");
+            }
+        }
+
+        /** Returns the selected candidate. */
+        public HeadCandidate best() {
+            return entries.getFirst();
+        }
+
+        /** Returns the event of this result. */
+        public TrainEvent.HeadChosen chosen() {
+            Optional<HeadCandidate> averages = best().isFirstOrder()
+                    ? Optional.empty()
+                    : entries.stream().filter(HeadCandidate::isFirstOrder).findFirst();
+            return new TrainEvent.HeadChosen(best(), averages, images, entries.size());
+        }
+
+        /**
+         * Reads a result of {@link #write}.
+         *
+         * @throws IOException if the file is damaged
+         */
+        public static Result read(Path file) throws IOException {
+            try {
+                return MAPPER.readValue(file.toFile(), Result.class);
+            } catch (JacksonException damaged) {
+                throw new IOException(
+                        file + ": expected the table of candidates, found a damaged file;"
+                                + " remove it and use --resume to compare them again",
+                        damaged);
+            }
+        }
+
+        /** Writes the result as JSON, atomically. */
+        public void write(Path file) throws IOException {
+            AtomicFile.put(file, partial -> Files.write(partial, MAPPER.writeValueAsBytes(this)));
+        }
+    }
+
+    private final TrainingData data;
+    private final TrainingContext context;
+    private final FrozenBackbone network;
+    private final Backbone backbone;
+    private final int classes;
+    private final Optional<LinearSolver> solver;
+    private final long seed;
+
+    /**
+     * Prepares a search.
+     *
+     * @param classes number of classes
+     * @param solver of the classifier; empty to select it
+     * @param seed of initialization and fitting
+     */
+    public HeadSearch(
+            TrainingData data, TrainingContext context, int classes, Optional<LinearSolver> solver, long seed) {
+        this.data = data;
+        this.context = context;
+        this.network = data.extraction().extractor().network();
+        this.backbone = network.backbone();
+        this.classes = classes;
+        this.solver = solver;
+        this.seed = seed;
+    }
+
+    /**
+     * A pooling to compare.
+     *
+     * @param name in tables
+     * @param pooling text form
+     */
+    public record Candidate(String name, String pooling) {}
+
+    /** Returns the single poolings for a backbone, the first-order baseline first. */
+    public static List<Candidate> candidates(Backbone backbone) {
+        List<String> layers = List.of(backbone.layer().split("\\+"));
+        List<Long> channels = backbone.channelsOfLayers();
+        boolean several = layers.size() > 1;
+        String deep = layers.getLast();
+        long deepChannels = channels.getLast();
+        String ofDeep = several ? "layer:" + deep + "/" : "";
+        List<Candidate> all = new ArrayList<>();
+        all.add(new Candidate("average of " + deep, ofDeep + "average"));
+        if (several) {
+            all.add(new Candidate("average of " + String.join(" and ", layers), "average"));
+        }
+        if (hasUsefulTail(backbone)) {
+            all.add(new Candidate("average behind " + deep, ofDeep + "tail"));
+        }
+        all.add(new Candidate(
+                "B-CNN of " + deep,
+                ofDeep
+                        + (deepChannels > MOST_BILINEAR_CHANNELS
+                                ? "bilinear/sketch:8192/root/l2"
+                                : "bilinear/triu/root/l2")));
+        all.add(new Candidate("RBF kernel of " + deep, ofDeep + reduction(deepChannels) + "rbf/triu/root/l2"));
+        for (int i = layers.size() - 1; i >= 0; i--) {
+            String ofLayer = several ? "layer:" + layers.get(i) + "/" : "";
+            all.add(new Candidate(
+                    "iSQRT-COV of " + layers.get(i), ofLayer + reduction(channels.get(i)) + "covariance/isqrt:5/triu"));
+        }
+        return all;
+    }
+
+    private static String reduction(long channels) {
+        return channels > MOST_CHANNELS ? "pca:256/" : "";
+    }
+
+    /** Returns whether the layers behind the cut take part in the search. */
+    public static boolean hasUsefulTail(Backbone backbone) {
+        return USEFUL_TAILS.contains(backbone.name());
+    }
+
+    /**
+     * Returns the pooling for fine-tuning: the tail of the backbone or average pooling, joined with a 1×1 convolution and iSQRT-COV of all layers of the cut.
+     */
+    public static Pooling fineTuned(Backbone backbone) {
+        boolean several = backbone.channelsOfLayers().size() > 1;
+        String deep = backbone.layer().substring(backbone.layer().lastIndexOf('+') + 1);
+        String first = (several ? "layer:" + deep + "/" : "") + (hasUsefulTail(backbone) ? "tail" : "average");
+        String conv = "conv:" + Math.min(256, backbone.channels());
+        return Pooling.parse("[" + first + "+" + conv + "/covariance/isqrt:5/triu]");
+    }
+
+    /** Returns the pooling of the paper on the deepest layer, which is learned on frozen features. */
+    public static Pooling learned(Backbone backbone) {
+        boolean several = backbone.channelsOfLayers().size() > 1;
+        String deep = backbone.layer().substring(backbone.layer().lastIndexOf('+') + 1);
+        return Pooling.parse((several ? "layer:" + deep + "/" : "")
+                + Pooling.parse("default").text());
+    }
+
+    /** Returns the first-order candidate, which fits any number of images, for plans and estimates. */
+    public static Pooling baseline(Backbone backbone) {
+        return Pooling.parse(candidates(backbone).getFirst().pooling());
+    }
+
+    /**
+     * Compares the candidates on at most {@value #MOST_IMAGES} training images. With a time budget it stops when half of the remaining time is used.
+     *
+     * @throws IOException if an image cannot be read
+     * @throws InterruptedTrainingException if the run is cancelled
+     */
+    public Result run() throws IOException {
+        int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
+        List<Sample> some = data.some(most);
+        try (Scope _ = Scope.open();
+                FeatureTable table = data.features(
+                        "features for the choice of the head",
+                        some,
+                        data.trainingCrops().first(),
+                        context.threads(),
+                        context::preparing)) {
+            return new Comparison(table, some).run();
+        }
+    }
+
+    /** Returns the solver of descriptors of a length; empty if none has room for all training images. */
+    private Optional<LinearSolver> roomy(long size) {
+        long rows = (long) data.parts().training().size() * data.trainingCrops().count();
+        List<LinearSolver> solvers =
+                solver.map(List::of).orElse(List.of(new Lda(OptionalDouble.empty()), new Svm(OptionalDouble.of(10))));
+        return solvers.stream().filter(one -> one.hasRoom(rows, size)).findFirst();
+    }
+
+    /**
+     * A scored candidate.
+     *
+     * @param members one pooling, or several that are joined
+     * @param correct whether each image is classified correctly out of fold
+     */
+    private record Scored(List<Member> members, LinearSolver solver, double accuracy, boolean[] correct) {
+        long size() {
+            return members.stream().mapToLong(Member::size).sum();
+        }
+
+        String name() {
+            return members.stream().map(Member::name).collect(Collectors.joining(" + "));
+        }
+
+        String pooling() {
+            double length = LENGTH / Math.sqrt(members.size());
+            return members.size() == 1
+                    ? members.getFirst().scaled(length)
+                    : members.stream().map(member -> member.scaled(length)).collect(Collectors.joining("+", "[", "]"));
+        }
+
+        double error() {
+            return Math.sqrt(accuracy * (1 - accuracy) / correct.length);
+        }
+
+        HeadCandidate entry(Scored selected) {
+            return new HeadCandidate(
+                    name(),
+                    pooling(),
+                    solver.text(),
+                    size(),
+                    accuracy,
+                    error(),
+                    selected.accuracy - accuracy,
+                    CrossValidation.pairedError(selected.correct, correct));
+        }
+    }
+
+    /**
+     * A pooling of one or more candidates.
+     *
+     * @param name in tables
+     * @param text form
+     * @param size length of its descriptor
+     * @param gram of its centred descriptors on the training images
+     */
+    private record Member(String name, String text, long size, Gram gram) {
+        /** Returns the pooling with a final scale to a root mean square norm. */
+        String scaled(double length) {
+            String factor = String.format(Locale.ROOT, "%.4g", length / Math.sqrt(gram.meanSquare()));
+            return text + "/scale:" + factor.replaceAll("e\\+?(-?)0*", "e$1");
+        }
+    }
+
+    /** The comparison on the features of some images. */
+    private final class Comparison {
+        private final FeatureTable table;
+        private final List<Sample> samples;
+        private final List<Scored> all = new ArrayList<>();
+        private final Optional<Duration> left;
+
+        Comparison(FeatureTable table, List<Sample> samples) {
+            this.table = table;
+            this.samples = samples;
+            this.left = context.cancellation().remaining();
+        }
+
+        Result run() {
+            List<Candidate> singles = candidates(backbone).stream()
+                    .filter(candidate -> roomy(resolved(candidate).descriptorSize(backbone.channels()))
+                            .isPresent())
+                    .toList();
+            int[] every = eligible(IntStream.range(0, samples.size()).toArray());
+            int[] first = eligible(
+                    IntStream.range(0, samples.size()).filter(i -> i % 3 == 0).toArray());
+            List<Candidate> kept = first.length < FEWEST_IMAGES / 4 ? singles : promising(singles, first);
+            Map<Candidate, Scored> scored = score(kept, every);
+            all.addAll(scored.values());
+            for (int joined = 2; joined <= MOST_JOINED && joined <= scored.size() && !mostIsUsed(); joined++) {
+                List<Member> leader = best().members();
+                if (leader.size() < joined - 1) {
+                    break; // joining did not help
+                }
+                for (Scored other : scored.values()) {
+                    Member more = other.members().getFirst();
+                    if (!leader.contains(more)) {
+                        List<Member> members = new ArrayList<>(leader);
+                        members.add(more);
+                        validate(members, every).ifPresent(this::add);
+                    }
+                }
+            }
+            Scored best = best();
+            Scored selected = all.stream()
+                    .filter(one ->
+                            best.accuracy - one.accuracy <= CrossValidation.pairedError(best.correct, one.correct))
+                    .min(Comparator.comparingLong(Scored::size).thenComparing(one -> -one.accuracy))
+                    .orElse(best);
+            Scored solved = solver.isPresent() || mostIsUsed() ? selected : withSvm(selected, every);
+            return new Result(
+                    Stream.concat(
+                                    Stream.of(solved),
+                                    all.stream()
+                                            .filter(one -> one != solved)
+                                            .sorted(Comparator.comparingDouble(Scored::accuracy)
+                                                    .reversed()
+                                                    .thenComparingLong(Scored::size)))
+                            .map(one -> one.entry(solved))
+                            .toList(),
+                    every.length);
+        }
+
+        private Scored best() {
+            return all.stream()
+                    .max(Comparator.comparingDouble(Scored::accuracy).thenComparing(one -> -one.size()))
+                    .orElseThrow();
+        }
+
+        private void add(Scored one) {
+            all.add(one);
+            context.preparing(one.entry(best()));
+        }
+
+        /** Returns the candidates that are not far behind the best on some images, and the baseline. */
+        private List<Candidate> promising(List<Candidate> singles, int[] which) {
+            Map<Candidate, Scored> scored;
+            try (Scope _ = Scope.open()) {
+                scored = score(singles, which);
+            }
+            Scored best = scored.values().stream()
+                    .max(Comparator.comparingDouble(Scored::accuracy))
+                    .orElseThrow();
+            return singles.stream()
+                    .filter(candidate -> {
+                        Scored one = scored.get(candidate);
+                        return candidate.equals(singles.getFirst())
+                                || (one != null
+                                        && best.accuracy - one.accuracy
+                                                <= FAR_BEHIND * CrossValidation.pairedError(best.correct, one.correct));
+                    })
+                    .toList();
+        }
+
+        /** Scores single poolings; the first one always, the others while there is time. */
+        private Map<Candidate, Scored> score(List<Candidate> candidates, int[] which) {
+            Map<Candidate, Scored> scored = new LinkedHashMap<>();
+            for (Candidate candidate : candidates) {
+                if (!scored.isEmpty() && mostIsUsed()) {
+                    break; // leaves time for the classifier
+                }
+                context.preparing(new TrainEvent.Task("comparing heads", scored.size(), candidates.size()));
+                validate(List.of(describe(candidate, which)), which).ifPresent(one -> {
+                    scored.put(candidate, one);
+                    context.preparing(one.entry(scored.values().stream()
+                            .max(Comparator.comparingDouble(Scored::accuracy))
+                            .orElseThrow()));
+                });
+            }
+            return scored;
+        }
+
+        /** Cross-validates joined poolings; empty if no solver has room for their descriptors. */
+        private Optional<Scored> validate(List<Member> members, int[] which) {
+            long size = members.stream().mapToLong(Member::size).sum();
+            return roomy(size).map(found -> {
+                try (Scope _ = Scope.open()) {
+                    LabelledRows rows = labelled(joined(members), which);
+                    CrossValidation scores =
+                            Lda.crossValidation(rows, size, this::watch).orElseThrow();
+                    return new Scored(members, found, scores.accuracy(), scores.correct());
+                }
+            });
+        }
+
+        private static Tensor joined(List<Member> members) {
+            Tensor sum = members.getFirst().gram().products();
+            for (Member member : members.subList(1, members.size())) {
+                sum = sum.add(member.gram().products());
+            }
+            return members.size() == 1 ? sum : sum.mul(1.0 / members.size());
+        }
+
+        /** Returns the candidate with an SVM if that is more accurate by more than one standard error. */
+        private Scored withSvm(Scored lda, int[] which) {
+            if (!(lda.solver instanceof Lda)) {
+                return lda;
+            }
+            LinearSolver svm = new Svm(OptionalDouble.of(10));
+            try (Scope _ = Scope.open()) {
+                LabelledRows rows = labelled(Gram.rowsOf(joined(lda.members)), which);
+                CrossValidation scores =
+                        svm.solve(rows, this::watch).crossValidation().orElseThrow();
+                Scored other = new Scored(lda.members, svm, scores.accuracy(), scores.correct());
+                add(other);
+                return other.accuracy - lda.accuracy > CrossValidation.pairedError(lda.correct, other.correct)
+                        ? other
+                        : lda;
+            }
+        }
+
+        private void watch(String task, int done, int of) {
+            context.throwIfInterrupted();
+        }
+
+        /** Whether more than half of the time that remained at the start is used. */
+        private boolean mostIsUsed() {
+            return context.cancellation()
+                    .remaining()
+                    .filter(now -> now.compareTo(left.orElseThrow().dividedBy(2)) < 0)
+                    .isPresent();
+        }
+
+        /**
+         * Returns the images of classes that have enough of them for five folds; of fewer folds if they would be less than four fifths of
+         * all.
+         */
+        private int[] eligible(int[] which) {
+            int[] groups = data.firstDuplicates(samples);
+            Map<Integer, Set<Integer>> ofClasses = new HashMap<>();
+            for (int i : which) {
+                ofClasses
+                        .computeIfAbsent(samples.get(i).label(), _ -> new HashSet<>())
+                        .add(groups[i]);
+            }
+            for (int folds = 5; ; folds--) {
+                int least = folds;
+                int[] found = Arrays.stream(which)
+                        .filter(i -> Objects.requireNonNull(
+                                                ofClasses.get(samples.get(i).label()))
+                                        .size()
+                                >= least)
+                        .toArray();
+                boolean several =
+                        Arrays.stream(found).map(i -> samples.get(i).label()).distinct().count() > 1;
+                if (folds == 1 || (several && 5 * found.length >= 4 * which.length)) {
+                    return found;
+                }
+            }
+        }
+
+        private LabelledRows labelled(Tensor rows, int[] which) {
+            int[] labels =
+                    Arrays.stream(which).map(i -> samples.get(i).label()).toArray();
+            int[] present = Arrays.stream(labels).distinct().sorted().toArray();
+            int[] dense = Arrays.stream(labels)
+                    .map(label -> Arrays.binarySearch(present, label))
+                    .toArray();
+            int[] groups = data.firstDuplicates(samples);
+            return LabelledRows.of(rows, dense, which, present.length)
+                    .withDuplicates(Arrays.stream(which).map(i -> groups[i]).toArray());
+        }
+
+        private Pooling resolved(Candidate candidate) {
+            return Pooling.parse(candidate.pooling()).resolve(backbone, samples.size());
+        }
+
+        /** Computes the descriptors of some images by a pooling that is fitted to them, and their products. */
+        private Member describe(Candidate candidate, int[] which) {
+            Pooling pooling = resolved(candidate);
+            long size = pooling.descriptorSize(backbone.channels());
+            try (Scope scope = Scope.open();
+                    ParameterSet parameters = pooling.initialize(
+                            backbone.channels(), new SplittableRandom(seed), DType.F32, context.device())) {
+                Map<String, Tensor> tail = new HashMap<>();
+                pooling.pretrained()
+                        .forEach((own, name) ->
+                                tail.put(own, network.tail().get(name).value()));
+                parameters.assign(tail);
+                if (Fitting.isNeeded(pooling)) {
+                    int step = Math.ceilDiv(which.length, Fitting.images(pooling));
+                    int[] fitted = IntStream.range(0, which.length)
+                            .filter(i -> i % step == 0)
+                            .map(i -> which[i])
+                            .toArray();
+                    Fitting.fit(pooling, table.rows(fitted), parameters, new SplittableRandom(seed));
+                }
+                Tensor rows = Tensors.empty(Shape.of(which.length, size), DType.F32, context.device());
+                Layer layer = Acceleration.rewrite(pooling);
+                for (int start = 0; start < which.length; start += BATCH) {
+                    context.throwIfInterrupted();
+                    int[] indices = Arrays.copyOfRange(which, start, Math.min(which.length, start + BATCH));
+                    try (Scope _ = Scope.open();
+                            Tape tape = Tape.inference()) {
+                        Tensor made = layer.apply(
+                                        tape.constant(table.rows(indices)), Bindings.of(parameters.variables(tape)))
+                                .value();
+                        rows.slice(0, start, start + indices.length).copyFrom(made);
+                    }
+                }
+                Gram gram = Gram.of(rows);
+                return new Member(
+                        candidate.name(),
+                        pooling.text(),
+                        size,
+                        new Gram(scope.keep(gram.products()), gram.meanSquare()));
+            }
+        }
+    }
+}

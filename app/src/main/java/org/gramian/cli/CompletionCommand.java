@@ -16,7 +16,6 @@ import picocli.CommandLine.Spec;
         })
 final class CompletionCommand implements Runnable {
     @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
 
     @Override

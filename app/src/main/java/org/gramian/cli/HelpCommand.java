@@ -19,7 +19,6 @@ import picocli.CommandLine.Spec;
         description = "'gramian help train' prints the same text as 'gramian train --help'.")
 final class HelpCommand implements Runnable {
     @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
 
     @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "a command, e.g. train or weights get")

@@ -8,7 +8,6 @@ import org.gramian.image.dataset.protocol.Protocols;
 public final class Listings {
     private Listings() {}
 
-    /** Lists the layouts of datasets. */
     public static String layouts() {
         StringBuilder text = new StringBuilder("\nLayouts:\n");
         for (Layouts.Description layout : Layouts.all()) {
@@ -21,7 +20,6 @@ public final class Listings {
         return text.toString();
     }
 
-    /** Lists the protocols. */
     public static String protocols() {
         StringBuilder text = new StringBuilder("\nProtocols:\n");
         for (Protocols.Description protocol : Protocols.all()) {
@@ -30,7 +28,6 @@ public final class Listings {
         return text.toString();
     }
 
-    /** Lists the crop plans. */
     public static String crops() {
         StringBuilder text = new StringBuilder("\nCrops, syntax NAME[:SIZE][+flips]:\n");
         for (String name : CropPlan.names()) {

@@ -8,10 +8,10 @@ import org.gramian.basis.FileNames;
 import org.gramian.cli.check.DoctorCommand;
 import org.gramian.cli.check.MethodsCommand;
 import org.gramian.cli.check.PoolCommand;
+import org.gramian.cli.common.Console;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.HelpLayout;
 import org.gramian.cli.common.Interruption;
-import org.gramian.cli.common.LogOptions;
 import org.gramian.cli.common.OutputCheck;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.UsageErrors;
@@ -126,12 +126,10 @@ public final class Main implements Runnable {
             "--help-all");
 
     @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
 
     private Main() {}
 
-    /** Prints the help. */
     @Override
     public void run() {
         spec.commandLine().usage(spec.commandLine().getOut());
@@ -174,7 +172,7 @@ public final class Main implements Runnable {
                 .setExecutionStrategy(Failures::run)
                 .setExecutionExceptionHandler(Failures::report);
         HelpLayout.groupCommands(line);
-        LogOptions.install(line, "train", "compare", "demo", "audit", "features", "evaluate", "embed", "predict");
+        Console.addOptions(line, "train", "compare", "demo", "audit", "features", "evaluate", "embed", "predict");
         line.getSubcommands().forEach(Main::addHelp);
         return line;
     }

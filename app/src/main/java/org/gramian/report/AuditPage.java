@@ -21,7 +21,6 @@ public record AuditPage(
     /** Most lines of a list without images. */
     private static final int LINES = 200;
 
-    /** Returns the page of an audit. */
     public static AuditPage of(AuditReport report, Dataset dataset, ThumbnailSet album, String version) {
         Map<String, String> labels =
                 dataset.samples().stream().collect(Collectors.toMap(sample -> sample.name(), dataset::className));
@@ -36,26 +35,22 @@ public record AuditPage(
         return member.split().isEmpty() ? member.label() : member.label() + ", " + member.split();
     }
 
-    /** Renders the page. */
     public String html() {
         return ReportFile.render("audit.jte", this);
     }
 
-    /** Returns the findings of a severity. */
     public List<Finding> findings(Severity severity) {
         return report.findings().stream()
                 .filter(finding -> finding.severity() == severity)
                 .toList();
     }
 
-    /** Returns whether a finding has images. */
     public boolean imaged(Finding finding) {
         return finding.items().stream()
                 .flatMap(item -> item.images().stream())
                 .anyMatch(name -> album.image(name).isPresent());
     }
 
-    /** Returns the items of a finding that are shown. */
     public List<Finding.Item> shown(Finding finding) {
         return finding.items().stream().limit(limit(finding)).toList();
     }
@@ -71,7 +66,6 @@ public record AuditPage(
         return all > limit ? "Showing " + limit + " of " + Figures.count(all) + "." : "";
     }
 
-    /** Returns the images of an item that are shown. */
     public List<String> shown(Finding.Item item) {
         return item.images().stream().limit(ThumbnailSet.IMAGES).toList();
     }
@@ -99,7 +93,6 @@ public record AuditPage(
                 : report.findings().getFirst().severity().name();
     }
 
-    /** Returns the heading of the findings of a severity. */
     public String heading(Severity severity) {
         return switch (severity) {
             case SPOILS -> "Errors";
@@ -108,12 +101,10 @@ public record AuditPage(
         };
     }
 
-    /** Returns a few images of a class. */
     public List<String> strip(ClassCount found) {
         return album.strips().getOrDefault(found.name(), List.of());
     }
 
-    /** Returns the readable part of a class in percent. */
     public double readablePercent(ClassCount found) {
         return Math.round(1000.0 * found.readable() / Math.max(1, found.images())) / 10.0;
     }

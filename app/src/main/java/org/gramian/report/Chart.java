@@ -95,7 +95,6 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
     /** Point marker in SVG coordinates, with a tooltip. */
     public record Mark(double x, double y, String text) {}
 
-    /** Returns a chart without lines. */
     public static Chart of(String title, Axis x, Axis y) {
         return new Chart(title, x, y, List.of(), List.of());
     }

@@ -24,7 +24,6 @@ public record ReportFile(Path path) {
         return new ReportFile(path);
     }
 
-    /** Renders a page with a template. */
     public static String render(String template, Object page) {
         StringOutput out = new StringOutput();
         TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
@@ -32,7 +31,6 @@ public record ReportFile(Path path) {
         return out.toString();
     }
 
-    /** Writes the whole text. */
     public void write(String text) throws IOException {
         AtomicTextFile.write(path, file -> file.write(text));
     }

@@ -72,7 +72,6 @@ public enum PaperData {
                 .filter(text -> !text.isEmpty());
     }
 
-    /** Returns its name. */
     public String title() {
         return title;
     }

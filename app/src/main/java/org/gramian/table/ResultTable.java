@@ -82,7 +82,6 @@ public record ResultTable(
 
     /** Length of the descriptor, and number of trained parameters of pooling and classifier. */
     public record Size(long descriptor, long parameters) {
-        /** Returns the size of a planned entry. */
         public static Optional<Size> of(Entry entry) {
             return entry.work()
                     .map(Entry.Work::load)

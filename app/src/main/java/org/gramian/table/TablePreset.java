@@ -39,7 +39,6 @@ public enum TablePreset {
         return TableRow.parse(methods);
     }
 
-    /** Returns its description in one line. */
     public String meaning() {
         return meaning;
     }

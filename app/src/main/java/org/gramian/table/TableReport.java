@@ -51,7 +51,6 @@ public record TableReport(ResultTable table, String command, String machine, Fun
             this.file = file;
         }
 
-        /** Returns the file name. */
         public String file() {
             return file;
         }
@@ -76,7 +75,6 @@ public record TableReport(ResultTable table, String command, String machine, Fun
     /** Text of an unknown value. */
     private static final String NONE = "–";
 
-    /** Returns the whole file. */
     public String render(Format format) {
         return switch (format) {
             case MARKDOWN -> markdown();

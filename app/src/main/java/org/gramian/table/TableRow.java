@@ -70,7 +70,6 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         }
     }
 
-    /** Returns the row of a method. */
     public static TableRow of(Method method) {
         return new TableRow(method.name(), method.title(), method.name(), Map.of());
     }

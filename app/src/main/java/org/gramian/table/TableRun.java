@@ -124,7 +124,6 @@ public final class TableRun {
         /** A planned run with its amount of work. */
         public record Work(RunPlan plan, Workload load) {}
 
-        /** Returns whether all folds are trained. */
         public boolean isFinished() {
             return failure.isEmpty() && folds.size() == foldCount();
         }
@@ -222,7 +221,6 @@ public final class TableRun {
         return new TrainingRun(one.dataset(), requested, weights, features, context);
     }
 
-    /** Returns the audit of a dataset. */
     public AuditReport audit(Data one) {
         return Objects.requireNonNull(audits.get(one), "call prepare first");
     }
@@ -232,7 +230,6 @@ public final class TableRun {
         return List.copyOf(entries);
     }
 
-    /** Returns the entries to train. */
     public List<Entry> due() {
         return entries.stream().filter(this::isDue).toList();
     }
@@ -243,7 +240,6 @@ public final class TableRun {
                 && entry.failure().isEmpty();
     }
 
-    /** Returns the failures of the rows to train. */
     public List<Throwable> failures() {
         return entries.stream()
                 .filter(entry -> plan.only().contains(entry.row().name()))
@@ -306,7 +302,6 @@ public final class TableRun {
         }
     }
 
-    /** Returns the results so far. */
     public ResultTable table() throws IOException {
         return ResultTable.of(plan, data, entries);
     }

@@ -30,8 +30,7 @@ class AddingAMethodTest {
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
 
     @Test
-    void theMethodOfThePageIsCompiledRegisteredListedCheckedAndUsedInAModel(@TempDir Path folder)
-            throws IOException, InterruptedException {
+    void methodOfThePageTrainsAModel(@TempDir Path folder) throws IOException, InterruptedException {
         String page = Files.readString(PAGE);
         Map<String, String> sources = new LinkedHashMap<>(registered(page));
         assertThat(sources).hasSize(3);

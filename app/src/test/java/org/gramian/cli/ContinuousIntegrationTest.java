@@ -75,7 +75,7 @@ class ContinuousIntegrationTest {
     }
 
     @Test
-    void aMirrorThatFailsIsAskedThreeTimesAndThenSaid() throws IOException, InterruptedException {
+    void failingMirrorIsTriedThreeTimes() throws IOException, InterruptedException {
         apt("echo no route to the mirror; exit 100");
         Checkout.Outcome outcome = run();
         assertThat(Files.readAllLines(folder.resolve("requested"))).hasSize(3);

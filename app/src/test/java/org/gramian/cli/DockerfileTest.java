@@ -47,7 +47,7 @@ class DockerfileTest {
     }
 
     @Test
-    void itServesWithOptionsThatExistAndOnlyWithAToken() throws IOException {
+    void servesWithExistingOptionsAndToken() throws IOException {
         assertThat(words(instructions("ENTRYPOINT").getFirst())).containsExactly("gramian");
         assertThat(ROOT.resolve("scripts/distribution/gramian"))
                 .content()
@@ -66,7 +66,7 @@ class DockerfileTest {
     }
 
     @Test
-    void itsBaseIsNamedByDigestAndItDoesNotRunAsRoot() throws IOException {
+    void pinsItsBaseAndDoesNotRunAsRoot() throws IOException {
         assertThat(instructions("FROM"))
                 .isNotEmpty()
                 .allSatisfy(image -> assertThat(image).containsPattern("@sha256:[0-9a-f]{64}( AS \\w+)?$"));

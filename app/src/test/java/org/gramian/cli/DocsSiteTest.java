@@ -53,7 +53,7 @@ class DocsSiteTest {
     }
 
     @Test
-    void allPagesAreBuiltAndEveryLinkWithinTheSiteLeadsSomewhere() throws IOException, InterruptedException {
+    void siteHasAllPagesAndNoDeadLinks() throws IOException, InterruptedException {
         Path out = folder.resolve("site");
         Built built = build(ROOT, out);
         assertThat(built.code()).as(built.said()).isZero();

@@ -36,7 +36,7 @@ class JavaExamplesTest {
     }
 
     @Test
-    void anExampleOfSomethingThatIsNotThereDoesNotCompile(@TempDir Path classes) {
+    void exampleOfMissingTypeDoesNotCompile(@TempDir Path classes) {
         String imports = "import java.nio.file.Path;\nimport org.gramian.model.Classifier;\n";
         assertThat(errors(imports + "Classifier.open(Path.of(\"model.safetensors\"));", classes))
                 .contains("open");

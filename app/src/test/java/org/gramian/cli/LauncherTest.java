@@ -96,7 +96,7 @@ final class LauncherTest {
     }
 
     @Test
-    void theProgramTakesThePlaceOfTheScriptSoThatSignalsReachIt() throws Exception {
+    void signalsReachTheProgram() throws Exception {
         checkout.built().java("25");
 
         var process = checkout.start(checkout.launcher());

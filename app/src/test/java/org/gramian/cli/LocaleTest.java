@@ -44,13 +44,13 @@ final class LocaleTest {
     }
 
     @Test
-    void aUtf8LocaleReadsThem() throws IOException, InterruptedException {
+    void readsNamesInUtf8Locale() throws IOException, InterruptedException {
         Outcome audit = gramian("C.UTF-8", "audit", "photos");
         assertThat(audit.text()).contains("größe");
     }
 
     @Test
-    void anAsciiLocaleIsNamedWithWhatToDo() throws IOException, InterruptedException {
+    void asciiLocaleNamesTheRemedy() throws IOException, InterruptedException {
         String whole = folder.resolve("photos").toString();
         boolean full = Boolean.getBoolean("gramian.full");
         for (String place : full ? List.of("photos", whole, "photos/größe") : List.of(whole, "photos/größe")) {

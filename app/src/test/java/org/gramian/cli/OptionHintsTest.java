@@ -24,14 +24,14 @@ class OptionHintsTest {
         "--output-dir, --out",
         "--freeze, --fine-tune 0"
     })
-    void anOptionOfAnotherToolNamesTheOneOfTrain(String typed, String meant) {
+    void suggestsOptionsForThoseOfOtherTools(String typed, String meant) {
         Run run = Run.of("train", "nowhere", typed + "=1");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).contains("did you mean '" + meant + "'?").contains("--help");
     }
 
     @Test
-    void aHintNamesAnOptionOfTheCommandOnly() {
+    void suggestsOnlyOptionsOfTheCommand() {
         assertThat(Run.of("show", "--amp").err()).doesNotContain("--set");
         assertThat(Run.of("predict", "model", "image", "--top-k=3").err()).contains("did you mean '--top K'?");
         assertThat(Run.of("show", "--data", "x").err()).doesNotContain("gramian show DIR");
@@ -44,7 +44,7 @@ class OptionHintsTest {
         "--imgsz=96, data.crops, resize:96, --image-size",
         "--img-size=96, data.crops, resize:96, --image-size"
     })
-    void anAliasIsTheSameOption(String argument, String key, String value, String origin) {
+    void aliasIsTheSameOption(String argument, String key, String value, String origin) {
         Run run = Run.of("train", "nowhere", argument, argument);
         assertThat(run.err()).contains(origin, argument.substring(0, argument.indexOf('=')), "once");
         assertThat(TrainOptionsTest.requested(argument).values()).hasEntrySatisfying(key, setting -> {

@@ -80,7 +80,7 @@ class ReadmeTest {
     }
 
     @Test
-    void everyPageOfTheDocumentationIsLinkedFromTheReadmeAndTheGuide() throws IOException {
+    void readmeAndGuideLinkEveryPage() throws IOException {
         String readme = Files.readString(ROOT.resolve("README.md"));
         String guide = Files.readString(ROOT.resolve("docs/guide.md"));
         try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {

@@ -50,7 +50,7 @@ class RepeatedOptionsTest {
 
     @ParameterizedTest
     @MethodSource("commands")
-    void everyOptionOfOneValueIsRefusedTheSecondTime(CommandLine command) {
+    void rejectsRepeatedOption(CommandLine command) {
         for (OptionSpec option : command.getCommandSpec().options()) {
             if (option.isMultiValue() || option.usageHelp() || option.versionHelp()) {
                 continue;
@@ -70,14 +70,14 @@ class RepeatedOptionsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"train", "compare"})
-    void theOtherOptionsOfItsGroupAreNotForgottenSilently(String command) {
+    void rejectsRepeatedOptionOfGroup(String command) {
         Run run = Run.of(command, "nowhere", "--epochs=9", "--fine-tune=0", "--batch=8", "--epochs", "1");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).has(facts(command, "--epochs")).hasLineCount(2);
     }
 
     @Test
-    void anOptionOfManyValuesMayBeRepeated() {
+    void acceptsRepeatedListOption() {
         Run run =
                 Run.of("train", "nowhere", "--set", "seed=1", "--batch=8", "--set", "stage1.epochs=2", "--fine-tune=0");
         assertThat(run.err()).doesNotContain("once").contains("nowhere");

@@ -1,5 +1,8 @@
 package org.gramian.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import picocli.CommandLine;
@@ -22,5 +25,17 @@ public record Run(int code, String out, String err) {
         }
         int code = line.execute(texts);
         return new Run(code, out.toString(), err.toString());
+    }
+
+    /** Requires exit code 0. */
+    public Run done() {
+        assertThat(code).as(err).isZero();
+        return this;
+    }
+
+    /** Requires an exit code and facts in the message. */
+    public void failed(int expected, Object... facts) {
+        assertThat(code).as(err).isEqualTo(expected);
+        assertThat(err).has(facts(facts)).doesNotContain("\tat ");
     }
 }

@@ -1,5 +1,6 @@
 package org.gramian.cli;
 
+import com.microsoft.playwright.options.ColorScheme;
 import java.util.stream.Stream;
 import org.gramian.cli.model.Visit;
 
@@ -7,18 +8,20 @@ import org.gramian.cli.model.Visit;
 public enum Screen {
     DESKTOP,
     DARK,
-    PHONE;
+    PHONE,
+    DARK_PHONE;
 
-    /** One of each size, or under {@code ./verify --full} all. */
+    /** The narrowest in the dark, or under {@code ./verify --full} all. */
     public static Stream<Screen> checked() {
-        return Boolean.getBoolean("gramian.full") ? Stream.of(values()) : Stream.of(DARK, PHONE);
+        return Boolean.getBoolean("gramian.full") ? Stream.of(values()) : Stream.of(DARK_PHONE);
     }
 
     public Visit visit() {
         return switch (this) {
             case DESKTOP -> Visit.desktop();
             case DARK -> Visit.dark();
-            case PHONE -> Visit.phone();
+            case PHONE -> Visit.phone(ColorScheme.LIGHT);
+            case DARK_PHONE -> Visit.phone(ColorScheme.DARK);
         };
     }
 }

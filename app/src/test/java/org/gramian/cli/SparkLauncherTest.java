@@ -69,7 +69,7 @@ final class SparkLauncherTest {
     }
 
     @Test
-    void optionsOfSparkGoToItAndAllOthersToTheProgram() throws Exception {
+    void separatesOptionsOfSparkFromThoseOfTheProgram() throws Exception {
         built();
 
         assertThat(submitted(
@@ -106,7 +106,7 @@ final class SparkLauncherTest {
                 "--keytab",
                 "--total-executor-cores"
             })
-    void anOptionOfSparkMayHaveItsValueBehindASignOfEquality(String option) throws Exception {
+    void optionOfSparkMayHaveAnEqualsSign(String option) throws Exception {
         built();
 
         String apart = submitted("spark", "--master", "yarn", "audit", option, "a=b");
@@ -117,7 +117,7 @@ final class SparkLauncherTest {
     }
 
     @Test
-    void withoutAMasterAllCoresOfThisMachineComputeInOneProcess() throws Exception {
+    void defaultMasterIsLocalWithAllCores() throws Exception {
         built();
 
         assertThat(submitted("spark", "audit"))
@@ -136,7 +136,7 @@ final class SparkLauncherTest {
     }
 
     @Test
-    void jarsOfSettingsGoWithLibtorchOrAreRefusedRatherThanDropped() throws Exception {
+    void jarsOfSettingsAreAddedOrRejected() throws Exception {
         built();
         Path file = Files.writeString(folder.resolve("some.conf"), "spark.jars=x.jar\n");
 
@@ -155,7 +155,7 @@ final class SparkLauncherTest {
     }
 
     @Test
-    void sparksLauncherDecidesOnOptionsOfJavaButHowMuchMemoryOnlyWhereSomebodyAskedForIt() throws Exception {
+    void javaOptionsComeFromSparksLauncher() throws Exception {
         built();
 
         var output = checkout.run("spark", "audit").output();
@@ -187,7 +187,7 @@ final class SparkLauncherTest {
     }
 
     @Test
-    void onFirstUseTheModuleIsBuiltAndSparkLaidOutOfTheJarsThatMavenFound() throws Exception {
+    void firstUseBuildsModuleAndSparkHome() throws Exception {
         launching(checkout.jdk("25"));
         checkout.maven("""
                 case "$*" in *'-pl spark -am'*) ;; *) exit 1 ;; esac

@@ -42,7 +42,7 @@ class StandardOutputTest {
     }
 
     @Test
-    void lostResultsAreSaidAndNoSuccess() throws IOException, InterruptedException {
+    void lostOutputIsAnError() throws IOException, InterruptedException {
         assumeTrue(FULL.exists(), "this system has no file that is always full");
         new ImageFolder(folder).add("one.png", 1);
         for (List<String> arguments : List.of(
@@ -55,7 +55,7 @@ class StandardOutputTest {
     }
 
     @Test
-    void aReaderThatHasEnoughIsNoError() throws IOException, InterruptedException {
+    void closedPipeIsNotAnError() throws IOException, InterruptedException {
         new ImageFolder(folder).add("one.png", 1);
         ProcessBuilder builder = new ProcessBuilder(Program.command(
                 List.of("predict", model.toString(), folder.resolve("one.png").toString())));
@@ -68,7 +68,7 @@ class StandardOutputTest {
     }
 
     @Test
-    void onATerminalAnImageThatCannotBeReadIsSaidOnce() throws IOException, InterruptedException {
+    void terminalShowsUnreadableImageOnce() throws IOException, InterruptedException {
         Path screen = folder.resolve("screen.txt");
         String line =
                 Program.command(List.of("predict", model.toString(), broken.toString(), "--format=jsonl")).stream()

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -58,7 +59,8 @@ public record TinyTraining(Path root) {
     public List<String> begin(Path out, Object... more) {
         List<String> line = new ArrayList<>(List.of("train", images().root().toString(), "--out", out.toString()));
         line.addAll(context());
-        line.addAll(List.of("--set", "data.crops=center:32"));
+        // a solver needs a thousand passes over so few images
+        line.addAll(List.of("--set", "data.crops=center:32", "--set", "stage1.refit=none"));
         if (!List.of(more).contains("--pooling")) {
             line.addAll(List.of("--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2"));
         }
@@ -83,6 +85,17 @@ public record TinyTraining(Path root) {
 
     public Run goOn(Path out, Object... more) {
         return Run.of(resume(out, more).toArray());
+    }
+
+    /** Deletes a folder with everything in it, if it exists. */
+    public static void delete(Path folder) throws IOException {
+        if (Files.exists(folder)) {
+            try (Stream<Path> all = Files.walk(folder)) {
+                for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(path);
+                }
+            }
+        }
     }
 
     /** The names of everything in a folder. */

@@ -43,7 +43,7 @@ class TrainingPageTest {
     }
 
     @Test
-    void theTableHasWhatIsChosenToSuitTheImagesOrTheMachine() throws IOException {
+    void tableListsAutomaticDefaults() throws IOException {
         Map<String, String> choices = choices();
         assertThat(ConfigKey.all().stream()
                         .filter(key -> key.fixedDefault().isEmpty())

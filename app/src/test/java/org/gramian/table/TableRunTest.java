@@ -44,6 +44,7 @@ class TableRunTest {
             .with("data.crops", CropPlan.parse("center:16"))
             .with("data.protocol", Protocols.parse("kfold:2"))
             .with("stage1.epochs", 2)
+            .with("stage1.refit", "none")
             .with("stage2.epochs", 0)
             .with("optimizer.batch", 4);
 

@@ -30,6 +30,8 @@ import org.gramian.spark.executor.Output;
 import org.gramian.spark.executor.TaskResources;
 import org.gramian.spark.train.LabelledImages;
 import org.gramian.spark.train.SparkTrainer;
+import org.gramian.tensor.Device;
+import org.gramian.train.loop.TrainingContext;
 
 /**
  * Trains a {@link GramianModel} on a column of labelled images: executors compute features of a frozen backbone, the driver trains the
@@ -78,7 +80,8 @@ public final class GramianClassifier extends Estimator<GramianModel>
         try {
             Path file = Files.createTempFile("gramian-model-", ".safetensors");
             try {
-                SparkTrainer.create().withDevice(getDevice()).train(dataset.toDF(), columns(), requested(), file);
+                new SparkTrainer(TrainingContext.of(Device.CPU), getDevice())
+                        .train(dataset.toDF(), columns(), requested(), file);
                 ModelContent content = ModelContent.of(Files.readAllBytes(file), "the trained model");
                 GramianModel model = new GramianModel(Identifiable.randomUID("gramianModel"), content);
                 return copyValues(model, new ParamMap()).setParent(this);

@@ -135,7 +135,7 @@ class GramianModelTest {
     }
 
     @Test
-    void fileSystemErrorIsRetriedBeforeItIsAnImageError() {
+    void retriesFileSystemErrors() {
         spark.sparkContext().hadoopConfiguration().set("fs.silent.impl", Silent.class.getName());
         ImageColumn column = new ImageColumn(
                 0, new SerializableConfiguration(spark.sessionState().newHadoopConf()));

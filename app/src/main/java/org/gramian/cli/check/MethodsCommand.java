@@ -1,8 +1,11 @@
 package org.gramian.cli.check;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import de.siegmar.fastcsv.writer.CsvWriter;
+import de.siegmar.fastcsv.writer.LineDelimiter;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,15 +17,17 @@ import java.util.concurrent.Callable;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.Backbone;
+import org.gramian.basis.CsvText;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.OnnxImport;
-import org.gramian.cli.common.TextTable;
 import org.gramian.cli.common.WeightsOptions;
 import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Method;
@@ -52,6 +57,14 @@ public final class MethodsCommand implements Callable<Integer> {
     /** Word of a pooling's text: not an argument after a colon, a comma or an equals sign. */
     private static final Pattern WORD = Pattern.compile("(?<![a-z0-9.=:,-])[a-z][a-z0-9-]*");
 
+    /** Output formats. */
+    enum Format {
+        TABLE,
+        JSON,
+        CSV,
+        MARKDOWN
+    }
+
     @Mixin
     private final Console console = new Console();
 
@@ -63,7 +76,6 @@ public final class MethodsCommand implements Callable<Integer> {
             paramLabel = "NAME",
             defaultValue = "vgg16",
             description = "backbone for the sizes, or FILE.onnx (default: ${DEFAULT-VALUE}, as in the paper)")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private String network;
 
     @Option(names = "--layer", paramLabel = "LAYER", description = "layer (default: the backbone's default layer)")
@@ -81,8 +93,7 @@ public final class MethodsCommand implements Callable<Integer> {
             paramLabel = "FORMAT",
             defaultValue = "table",
             description = "output format: table, json, csv or markdown (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private TextTable.Format format;
+    private Format format;
 
     @Parameters(arity = "0..1", paramLabel = "NAME", description = "a method, e.g. bcnn")
     private @Nullable String name;
@@ -330,6 +341,59 @@ public final class MethodsCommand implements Callable<Integer> {
                     .filter(spec -> fitted == (spec.role() == Role.FITTED))
                     .mapToLong(spec -> spec.shape().elements())
                     .sum();
+        }
+    }
+
+    /**
+     * Cells under headings, as lines for people, as CSV or as Markdown.
+     *
+     * @param header names of the columns
+     * @param rows cells, as many in each row as there are columns
+     */
+    private record TextTable(List<String> header, List<List<String>> rows) {
+        /** One line each for the header and every row, columns of numbers to the right; the last column is not filled up. */
+        List<String> lines() {
+            List<String> forms = new ArrayList<>();
+            for (int i = 0; i < header.size(); i++) {
+                int column = i;
+                int width =
+                        all().mapToInt(row -> row.get(column).length()).max().orElse(1);
+                boolean numbers = rows.stream().allMatch(row -> row.get(column).matches("[\\d,]+|-"));
+                forms.add("%" + (numbers ? "" : "-") + Math.max(width, 1) + "s");
+            }
+            return all().map(row -> IntStream.range(0, forms.size())
+                            .mapToObj(i -> forms.get(i).formatted(row.get(i)))
+                            .collect(Collectors.joining("  "))
+                            .stripTrailing())
+                    .toList();
+        }
+
+        private Stream<List<String>> all() {
+            return Stream.concat(Stream.of(header), rows.stream());
+        }
+
+        String csv() {
+            StringWriter text = new StringWriter();
+            CsvWriter writer = CsvWriter.builder()
+                    .lineDelimiter(LineDelimiter.LF)
+                    .bufferSize(0)
+                    .build(text);
+            all().forEach(row -> writer.writeRecord(CsvText.safe(row)));
+            return text.toString();
+        }
+
+        String markdown() {
+            StringBuilder text = new StringBuilder(line(header))
+                    .append("|---".repeat(header.size()))
+                    .append("|\n");
+            rows.forEach(row -> text.append(line(row)));
+            return text.toString();
+        }
+
+        private static String line(List<String> cells) {
+            return cells.stream()
+                    .map(cell -> cell.replace("|", "\\|").replace("<", "\\<"))
+                    .collect(Collectors.joining(" | ", "| ", " |\n"));
         }
     }
 }

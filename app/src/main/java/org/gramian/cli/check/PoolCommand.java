@@ -10,24 +10,31 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.EvenSample;
+import org.gramian.basis.NearestWord;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
+import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.PoolingStage;
 import org.gramian.spd.Diagnostics;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -37,6 +44,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -71,7 +79,6 @@ public final class PoolCommand implements Callable<Integer> {
             paramLabel = "SPEC",
             defaultValue = "default",
             description = "stages joined by '/', or a method, see below (default: the method '${DEFAULT-VALUE}')")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private String pooling;
 
     @Option(
@@ -92,7 +99,6 @@ public final class PoolCommand implements Callable<Integer> {
             paramLabel = "TYPE",
             defaultValue = "f32",
             description = "precision: f32 or f64 (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private DType precision;
 
     @Option(
@@ -110,11 +116,9 @@ public final class PoolCommand implements Callable<Integer> {
     private int batch;
 
     @Parameters(index = "0", paramLabel = "FEATURES", description = "feature maps, a .npy or .safetensors file")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path features;
 
     @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file, or .npy for descriptors only")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 
     @Override
@@ -293,6 +297,99 @@ public final class PoolCommand implements Callable<Integer> {
                 throw new IllegalArgumentException("the upstream gradient must have the descriptors' shape " + wanted
                         + ", found " + upstream.shape());
             }
+        }
+    }
+
+    /**
+     * Gives the parameters of {@code gramian pool} their values: from a file, or random; fitted ones from the features where the
+     * file has none.
+     */
+    private record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String> note) {
+        /** Images that means and axes are fitted to at most: more add memory, not accuracy. */
+        private static final int SAMPLE = 500;
+
+        /** Largest deviation from orthonormal columns without a warning. */
+        private static final double ORTHONORMAL = 1e-3;
+
+        void fill(@Nullable Path file, Tensor features, Arena arena) throws IOException {
+            Set<String> given = Set.of();
+            if (file != null) {
+                TensorFile stored = Safetensors.read(file, arena);
+                parameters.assign(values(stored));
+                given = stored.tensors().keySet();
+            }
+            List<Parameter> toTrain = new ArrayList<>();
+            List<Parameter> toFit = new ArrayList<>();
+            for (Parameter parameter : parameters.all()) {
+                if (!given.contains(parameter.name())) {
+                    // some of what is trained begins with a fit
+                    boolean fitted = parameter.spec().role() == Role.FITTED
+                            || (file == null && Fitting.isUnset(parameter.value()));
+                    (fitted ? toFit : toTrain).add(parameter);
+                }
+            }
+            if (!toTrain.isEmpty() && file != null) {
+                throw new IllegalArgumentException(file + ": expected " + names(toTrain) + ", found " + given);
+            }
+            if (!toTrain.isEmpty()) {
+                note.accept("no --params: " + names(toTrain) + " are random, seeded by --seed");
+            }
+            if (!toFit.isEmpty()) {
+                Tensor sample = sample(features);
+                note.accept("fitting " + names(toFit) + " to "
+                        + (sample == features
+                                ? "these features"
+                                : sample.size(0) + " of the " + features.size(0) + " images"));
+                Fitting.fit(pooling, sample.to(toFit.getFirst().value().device()), parameters, new SplittableRandom(0));
+            }
+            parameters.all().stream()
+                    .filter(p -> p.spec().role() == Role.STIEFEL)
+                    .forEach(this::warnIfNotOrthonormal);
+        }
+
+        /** How many images of these features are fitted to. */
+        static int images(Tensor features) {
+            return (int) Math.min(SAMPLE, features.size(0));
+        }
+
+        /** At most {@value #SAMPLE} images, evenly spread. */
+        private static Tensor sample(Tensor features) {
+            if (features.size(0) <= SAMPLE) {
+                return features;
+            }
+            return features.select(0, Tensors.ofLongs(EvenSample.places(features.size(0), SAMPLE), Shape.of(SAMPLE)));
+        }
+
+        private Map<String, Tensor> values(TensorFile stored) {
+            Map<String, Tensor> values = new LinkedHashMap<>();
+            List<String> names = parameters.all().stream().map(Parameter::name).toList();
+            stored.tensors().forEach((name, tensor) -> {
+                if (!names.contains(name)) {
+                    throw new IllegalArgumentException(stored.path() + ": " + pooling + ": unknown parameter '" + name
+                            + "'" + NearestWord.suggestion(name, names) + "; it has " + names);
+                }
+                Parameter parameter = parameters.get(name);
+                if (!tensor.shape().equals(parameter.spec().shape())) {
+                    throw new IllegalArgumentException(stored.path() + ": " + name + " expected the shape "
+                            + parameter.spec().shape() + " for these features, found " + tensor.shape());
+                }
+                Tensor value = tensor.toTensor();
+                TensorInput.requireFinite(stored.path(), name, value);
+                values.put(name, value);
+            });
+            return values;
+        }
+
+        private void warnIfNotOrthonormal(Parameter parameter) {
+            double error = Stiefel.orthogonalityError(parameter.value());
+            if (!(error <= ORTHONORMAL)) {
+                note.accept(parameter.name() + " does not have orthonormal columns (max |W'W - I| = "
+                        + String.format(Locale.ROOT, "%.1e", error) + "); used as given");
+            }
+        }
+
+        private static String names(List<Parameter> parameters) {
+            return String.join(", ", parameters.stream().map(Parameter::name).toList());
         }
     }
 }

@@ -18,12 +18,10 @@ public final class Columns {
         return this;
     }
 
-    /** Adds a row. */
     public Columns row(String... cells) {
         return row(List.of(cells));
     }
 
-    /** Adds all lines to a text. */
     public void appendTo(StringBuilder text) {
         List<Integer> widths = new ArrayList<>();
         for (List<String> row : rows) {

@@ -3,21 +3,70 @@ package org.gramian.cli.common;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Output of a command: results to standard output, messages and progress to standard error, see {@link LogOptions}. */
+/** Output of a command: results to standard output, messages and progress to standard error. */
 @Command // a mixin without options needs it
 public final class Console {
     private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final String QUIET = "--quiet";
+    private static final String FORMAT = "--log-format";
+
+    /** How messages and progress are written to standard error. */
+    enum Format {
+        TEXT,
+        JSON
+    }
 
     @Spec(Spec.Target.MIXEE)
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec command;
+
+    /** Looked up once: there is an event for every pass of a solver. */
+    private @Nullable Boolean json;
+
+    /** Adds the options {@code --quiet} and {@code --log-format} to those of some commands that the command line has. */
+    public static void addOptions(CommandLine root, String... commands) {
+        List<String> names = List.of(commands);
+        root.getSubcommands().forEach((name, command) -> {
+            if (names.contains(name)) {
+                addOptions(command.getCommandSpec());
+            }
+        });
+    }
+
+    private static void addOptions(CommandSpec command) {
+        command.addOption(OptionSpec.builder("-q", QUIET)
+                        .type(boolean.class)
+                        .description("print results, warnings and errors only")
+                        .build())
+                .addOption(OptionSpec.builder(FORMAT)
+                        .type(Format.class)
+                        .paramLabel("TYPE") // completion takes options of one label for the same
+                        .description("text, or json: one JSON object per line on standard error (default: text)")
+                        .build());
+    }
+
+    private boolean isQuiet() {
+        return Boolean.TRUE.equals(value(command, QUIET));
+    }
+
+    static boolean isJson(CommandSpec command) {
+        return value(command, FORMAT) == Format.JSON;
+    }
+
+    private static @Nullable Object value(CommandSpec command, String name) {
+        OptionSpec option = command.findOption(name);
+        return option == null ? null : option.getValue();
+    }
 
     public PrintWriter out() {
         return command.commandLine().getOut();
@@ -25,7 +74,7 @@ public final class Console {
 
     /** Prints a message, unless {@code --quiet} is given. */
     public void say(String sentence) {
-        if (!LogOptions.quiet(command)) {
+        if (!isQuiet()) {
             print("message", sentence);
         }
     }
@@ -37,7 +86,7 @@ public final class Console {
 
     /** Prints a line without the command's name, as that of an epoch, unless {@code --quiet} is given. */
     public void line(String text) {
-        if (!LogOptions.quiet(command)) {
+        if (!isQuiet()) {
             println(text);
         }
     }
@@ -56,19 +105,23 @@ public final class Console {
         err.flush();
     }
 
-    /** Whether messages are JSON objects. */
     public boolean isJson() {
-        return LogOptions.json(command);
+        Boolean known = json;
+        if (known == null) {
+            known = isJson(command);
+            json = known;
+        }
+        return known;
     }
 
     /** Whether progress is shown as a bar, on a terminal. */
     public boolean hasBars() {
-        return !isJson() && !LogOptions.quiet(command) && Terminal.isStandardError();
+        return !isJson() && !isQuiet() && Terminal.isStandardError();
     }
 
     /** Prints an event as one line of JSON: its time, its name and its values. */
     public void event(String name, Map<String, ?> values) {
-        if (LogOptions.quiet(command) && !name.equals("warning")) {
+        if (isQuiet() && !name.equals("warning")) {
             return;
         }
         PrintWriter err = command.commandLine().getErr();
@@ -90,9 +143,8 @@ public final class Console {
         return Terminal.isStandardOutput() ? _ -> {} : this::warn;
     }
 
-    /** Shows the progress of a task. */
     public Progress progress(String task, long steps) {
-        if (LogOptions.quiet(command)) {
+        if (isQuiet()) {
             return new Progress.None();
         }
         PrintWriter err = command.commandLine().getErr();

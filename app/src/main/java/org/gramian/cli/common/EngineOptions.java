@@ -13,7 +13,6 @@ public final class EngineOptions {
             index = "0",
             paramLabel = "MODEL",
             description = "model file or run folder of 'gramian train', or a .onnx file of 'gramian export'")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path typed;
 
     @Option(
@@ -22,7 +21,6 @@ public final class EngineOptions {
             defaultValue = "auto",
             description = "libtorch, onnx for ONNX Runtime on the CPU, or auto: onnx for a .onnx file and on the CPU,"
                     + " else libtorch (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private OpenModel.EngineChoice runtime;
 
     @Mixin
@@ -34,10 +32,9 @@ public final class EngineOptions {
      * @throws IOException if the argument is a folder with no model, or with several
      */
     public Path model() throws IOException {
-        return ModelPlace.of(typed);
+        return TrainedModel.find(typed);
     }
 
-    /** Opens a model file of either kind. */
     public OpenModel open(Path file) throws IOException {
         return OpenModel.open(file, request());
     }

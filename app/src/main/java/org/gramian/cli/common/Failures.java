@@ -7,12 +7,14 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.FileNames;
+import org.gramian.cli.common.TrainedModel.MissingModelException;
 import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.gallery.Gallery.GalleryFileException;
 import org.gramian.image.dataset.DatasetException;
@@ -75,7 +77,6 @@ public final class Failures {
         return code(exception);
     }
 
-    /** Returns the exit code of a failure. */
     public static int code(Throwable failed) {
         return switch (failed) {
             case UncheckedIOException wrapped -> code(Objects.requireNonNull(wrapped.getCause()));
@@ -147,7 +148,7 @@ public final class Failures {
     private static void println(String sentence, CommandLine line) {
         line.getErr()
                 .println(
-                        LogOptions.json(line.getCommandSpec())
+                        Console.isJson(line.getCommandSpec())
                                 ? Console.json("error", Map.of("text", sentence))
                                 : Progress.Bar.eraser() + line.getCommandSpec().qualifiedName() + ": " + sentence);
         line.getErr().flush();
@@ -157,6 +158,19 @@ public final class Failures {
         if (System.getenv("GRAMIAN_DEBUG") != null) {
             PrintWriter err = line.getErr();
             failed.printStackTrace(err);
+        }
+    }
+
+    /** A run that failed with a checkpoint, as on a full disk, and can be resumed. */
+    public static final class BrokenRunException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        public BrokenRunException(IOException reason, Path folder) {
+            super(
+                    Failures.sentence(reason)
+                            + "; the last checkpoint is intact; fix this and resume with: "
+                            + CommandHint.of("train", "--resume", folder),
+                    reason);
         }
     }
 }

@@ -41,7 +41,6 @@ public final class InputOptions {
                             + " else imagenet)")
     private @Nullable String input;
 
-    /** Returns the folder of weights. */
     public WeightStore store() {
         return weights.store();
     }

@@ -63,7 +63,6 @@ public final class Terminal {
         }
     }
 
-    /** Returns whether standard output is a terminal. */
     public static boolean isStandardOutput() {
         return isTerminal(STANDARD_OUTPUT);
     }

@@ -21,7 +21,6 @@ public final class TorchOptions {
             paramLabel = "DEVICE",
             defaultValue = "auto",
             description = "device: cpu, cuda, cuda:<number> or auto (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private String device;
 
     @Option(names = "--threads", paramLabel = "N", description = "CPU threads per operator (default: all cores)")

@@ -1,30 +1,85 @@
 package org.gramian.cli.common;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.gramian.export.ExportedFile;
+import org.gramian.run.ExistingRun;
 import picocli.CommandLine.Parameters;
 
 /** The first parameter of commands that look into a model: what {@code gramian train} wrote. */
 public final class TrainedModel {
+    private static final String MODEL = "model.safetensors";
+    private static final int SHOWN = 5;
+
     @Parameters(index = "0", paramLabel = "MODEL", description = "model file or run folder of 'gramian train'")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path typed;
 
+    /** Thrown if there is no model where one is expected. */
+    public static final class MissingModelException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        public MissingModelException(String message) {
+            super(message);
+        }
+    }
+
     /**
-     * Its file.
+     * Returns the model file.
      *
      * @throws IOException if a folder has none, or several below it
      */
     public Path file() throws IOException {
-        return ModelPlace.of(typed);
+        return find(typed);
     }
 
     /**
-     * The same for what needs more than answers: gradients, or descriptors as training saw them.
+     * Returns the file itself, or the model in a folder.
+     *
+     * @throws IOException if a folder has none, or several below it
+     */
+    public static Path find(Path typed) throws IOException {
+        Path inside = typed.resolve(MODEL);
+        if (!Files.isDirectory(typed) || Files.isRegularFile(inside)) {
+            return Files.isDirectory(typed) ? inside : typed;
+        }
+        List<Path> below;
+        try (Stream<Path> all = Files.list(typed)) {
+            below = all.map(fold -> fold.resolve(MODEL))
+                    .filter(Files::isRegularFile)
+                    .sorted()
+                    .toList();
+        }
+        throw new MissingModelException(typed + (below.isEmpty() ? none(typed) : several(below)));
+    }
+
+    private static String none(Path folder) {
+        return ": expected a model or a run folder, found a folder without " + MODEL
+                + (new ExistingRun(folder).exists()
+                        ? "; the run is not finished; resume with: " + CommandHint.of("train", "--resume", folder)
+                        : "");
+    }
+
+    private static String several(List<Path> models) {
+        return ": expected one model, found " + models.size() + " below it; choose one of "
+                + models.stream().limit(SHOWN).map(Path::toString).collect(Collectors.joining(", "))
+                + (models.size() > SHOWN ? ", ..." : "");
+    }
+
+    /**
+     * Returns the file for commands that need more than predictions: gradients, or descriptors as training saw them.
      *
      * @throws IOException also if it is an ONNX file
      */
     public Path notExported() throws IOException {
-        return ModelPlace.trained(typed);
+        if (ExportedFile.isNamed(typed)) {
+            throw new MissingModelException(typed
+                    + ": expected a model of 'gramian train', found an ONNX file, which supports predictions only; "
+                    + "use the " + MODEL + " that it was exported from");
+        }
+        return file();
     }
 }

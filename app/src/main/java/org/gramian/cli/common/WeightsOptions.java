@@ -13,7 +13,6 @@ public final class WeightsOptions {
             description = "folder of weights (default: GRAMIAN_WEIGHTS, else 'weights' in the cache folder)")
     private @Nullable Path folder;
 
-    /** Returns the weights in the folder. */
     public WeightStore store() {
         return folder == null ? WeightStore.ofProcess() : new WeightStore(folder);
     }

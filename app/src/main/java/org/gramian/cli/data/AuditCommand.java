@@ -89,7 +89,6 @@ public final class AuditCommand implements Callable<Integer> {
     private boolean all;
 
     @Parameters(index = "0", paramLabel = "DIR", description = "the folder, or a CSV file of path,label[,fold]")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
 
     @Override

@@ -61,7 +61,6 @@ import picocli.CommandLine.Spec;
         })
 public final class WeightsCommand implements Runnable {
     @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
 
     @Override
@@ -100,7 +99,6 @@ public final class WeightsCommand implements Runnable {
         private int seconds;
 
         @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
-        @SuppressWarnings("NullAway.Init") // set by picocli
         private String name;
 
         @Override
@@ -314,7 +312,6 @@ public final class WeightsCommand implements Runnable {
         private final WeightsOptions weights = new WeightsOptions();
 
         @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
-        @SuppressWarnings("NullAway.Init") // set by picocli
         private String name;
 
         @Override

@@ -81,7 +81,6 @@ public final class ExportCommand implements Callable<Integer> {
     private final TrainedModel model = new TrainedModel();
 
     @Parameters(index = "1", paramLabel = "OUT", description = "a .onnx file")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 
     private static final class DisagreementException extends RuntimeException {

@@ -45,7 +45,6 @@ public final class ReportCommand implements Callable<Integer> {
     private @Nullable Path out;
 
     @Parameters(arity = "1..*", paramLabel = "RUN", description = "run folders of 'gramian train', or evaluation files")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private List<Path> runs;
 
     @Override

@@ -43,7 +43,6 @@ public final class ServeCommand implements Callable<Integer> {
             paramLabel = "ADDRESS",
             defaultValue = ServeOptions.DEFAULT_HOST,
             description = "address to listen on, e.g. 0.0.0.0 for all (default: ${DEFAULT-VALUE}, local only)")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private String host;
 
     @Option(

@@ -86,7 +86,6 @@ public final class CompareCommand implements Callable<Integer> {
     private final TorchOptions torch = new TorchOptions();
 
     @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
 
     @Override

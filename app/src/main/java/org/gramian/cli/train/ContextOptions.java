@@ -59,7 +59,6 @@ final class ContextOptions {
         return device;
     }
 
-    /** Returns the context of a training. */
     TrainingContext context(Device device, Consumer<TrainEvent> listener, Cancellation cancellation) {
         return TrainingContext.of(device)
                 .withThreads(threads())

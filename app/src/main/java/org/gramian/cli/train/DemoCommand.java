@@ -73,7 +73,6 @@ public final class DemoCommand implements Callable<Integer> {
     private final Console console = new Console();
 
     @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
 
     @Option(
@@ -81,7 +80,6 @@ public final class DemoCommand implements Callable<Integer> {
             paramLabel = "DIR",
             defaultValue = "runs/demo",
             description = "output folder: new, empty, or of the same demo (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 
     @Option(names = "--serve", description = "afterwards, serve the second model as a web page")

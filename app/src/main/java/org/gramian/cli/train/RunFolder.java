@@ -25,7 +25,6 @@ public record RunFolder(Path path) {
     /** Before the path of the images as it was typed. */
     private static final String TYPED = "typed: ";
 
-    /** Returns the folder of an existing run. */
     static RunFolder of(Path path) throws IOException {
         if (!new ExistingRun(path).exists()) {
             throw new IOException(path + ": expected a run folder with a file " + ExistingRun.CONFIG
@@ -99,7 +98,6 @@ public record RunFolder(Path path) {
         return new ExistingRun(path).exists();
     }
 
-    /** Returns the configuration of the run. */
     Settings settings() {
         return new ExistingRun(path).settings();
     }
@@ -109,7 +107,6 @@ public record RunFolder(Path path) {
         return new ExistingRun(path).rest(whole);
     }
 
-    /** Returns the path of the images of the run. */
     Path images() throws IOException {
         return Path.of(lines().getFirst().strip());
     }
@@ -137,7 +134,6 @@ public record RunFolder(Path path) {
         return path.resolve(IMAGES);
     }
 
-    /** Returns whether there is a checkpoint. */
     boolean hasCheckpoint() throws IOException {
         try (Stream<Path> all = Files.walk(path, 2)) {
             return all.anyMatch(file -> file.endsWith("checkpoint.safetensors"));

@@ -101,7 +101,6 @@ final class TableOptions {
         return Path.of("runs", table + "-" + String.join("-", images));
     }
 
-    /** Returns the rows and their common settings. */
     TableRun.Plan plan(Settings common) {
         List<TableRow> rows = new ArrayList<>(preset().map(TablePreset::rows).orElse(List.of()));
         methods.forEach(text -> rows.addAll(named("--methods", () -> TableRow.parse(text))));

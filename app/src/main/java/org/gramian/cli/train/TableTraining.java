@@ -226,7 +226,6 @@ final class TableTraining implements TableRun.Listener {
         return (cause instanceof MissingWeightsException ? "not installed: " : "") + Failures.message(cause);
     }
 
-    /** Returns all numbers for the terminal. */
     private static String text(TableReport report) {
         StringBuilder text = new StringBuilder();
         boolean best = false;

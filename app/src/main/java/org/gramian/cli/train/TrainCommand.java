@@ -16,12 +16,12 @@ import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.cli.common.BrokenRunException;
 import org.gramian.cli.common.CacheOptions;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.Durations;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.Interruption;
 import org.gramian.cli.common.PlanText;
 import org.gramian.cli.common.TorchOptions;
@@ -374,6 +374,6 @@ public final class TrainCommand implements Callable<Integer> {
 
     /** Adds how to resume to a failure, if there is a checkpoint. */
     private static IOException broken(IOException failed, RunFolder folder) throws IOException {
-        return folder.hasCheckpoint() ? new BrokenRunException(failed, folder.path()) : failed;
+        return folder.hasCheckpoint() ? new Failures.BrokenRunException(failed, folder.path()) : failed;
     }
 }

@@ -48,7 +48,6 @@ public final class TrainOptions {
 
     private final Map<ConfigKey.Option, OptionSpec> generated = new LinkedHashMap<>();
 
-    /** Adds the options of the table to a command. */
     @Spec(Spec.Target.MIXEE)
     void addTo(CommandSpec command) {
         int order = 0;
@@ -74,7 +73,6 @@ public final class TrainOptions {
                 : made.type(String.class).paramLabel(option.label()).build();
     }
 
-    /** Returns the folder of installed weights. */
     WeightStore store() {
         return network.store();
     }

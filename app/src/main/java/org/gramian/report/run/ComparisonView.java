@@ -122,7 +122,6 @@ public record ComparisonView(
             return change == 0 ? "0.0" : String.format(Locale.ROOT, "%+.1f", change);
         }
 
-        /** Returns the CSS class of the change. */
         public String style() {
             return change > 0 ? "plus" : change < 0 ? "minus" : "soft";
         }

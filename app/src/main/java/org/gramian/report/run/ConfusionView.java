@@ -88,12 +88,10 @@ public record ConfusionView(ConfusionMatrix matrix, List<Popup> popups, String p
         return matrix.counts().get(truth).stream().mapToInt(Integer::intValue).sum();
     }
 
-    /** Returns the most frequent confusions. */
     public List<ConfusionMatrix.Confusion> pairs() {
         return matrix.confusions().stream().limit(PAIRS).toList();
     }
 
-    /** Returns the CSS class for the size of the cells. */
     public String size() {
         int classes = matrix.classes().size();
         return classes <= 12 ? "few" : classes <= 30 ? "some" : "many";

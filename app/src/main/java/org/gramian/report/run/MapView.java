@@ -24,7 +24,6 @@ import org.gramian.report.run.PredictionSet.TestPrediction;
  * @param remark number of images, fold and options of t-SNE
  */
 public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
-    /** Side of a map. */
     public static final int SIDE = 400;
 
     /** Most points: more would hide each other. */
@@ -52,7 +51,6 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
      * @param name of the class
      */
     public record Entry(int kind, String name) {
-        /** Returns the CSS class of the colour. */
         public String colour() {
             return "k" + kind % Chart.COLOURS;
         }
@@ -113,7 +111,6 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
      * @param wrong whether the prediction is wrong
      */
     public record Subject(Entry marker, String text, int image, boolean wrong) {
-        /** Returns the CSS classes. */
         public String style() {
             return marker.colour() + (wrong ? " wrong" : "");
         }

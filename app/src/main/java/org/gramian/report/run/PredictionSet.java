@@ -38,7 +38,6 @@ public record PredictionSet(List<String> classes, List<TestPrediction> predictio
             return name().substring(name().lastIndexOf('/') + 1);
         }
 
-        /** Returns whether the prediction is correct. */
         public boolean right() {
             return prediction.right();
         }
@@ -74,7 +73,6 @@ public record PredictionSet(List<String> classes, List<TestPrediction> predictio
         return new PredictionSet(classes, predictions, data.thumbnails());
     }
 
-    /** Returns the confusion matrix of all folds. */
     ConfusionMatrix confusion() {
         int size = classes.size();
         int[][] counts = new int[size][size];

@@ -13,7 +13,6 @@ import org.gramian.report.Figures;
  * @param bars one for each bin with images
  */
 public record ReliabilityView(String title, String error, List<Bar> bars) {
-    /** Side of the square. */
     public static final int SIDE = 260;
 
     /**
@@ -31,7 +30,6 @@ public record ReliabilityView(String title, String error, List<Bar> bars) {
             return Math.min(top, aim);
         }
 
-        /** Returns the height of that gap. */
         public double gap() {
             return round(Math.abs(top - aim));
         }

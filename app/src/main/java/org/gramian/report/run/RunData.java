@@ -66,7 +66,6 @@ public record RunData(
             Optional<ModelData> model,
             Optional<SpdInspection> matrices,
             List<HeadCandidate> poolings) {
-        /** Returns a fold with an evaluation only. */
         static FoldData of(Evaluation evaluation, Optional<ModelData> model) {
             return new FoldData(
                     evaluation,
@@ -79,7 +78,6 @@ public record RunData(
                     List.of());
         }
 
-        /** Returns the name of the fold. */
         public String name() {
             return evaluation.setting().fold();
         }
@@ -108,7 +106,6 @@ public record RunData(
     /** Finding of an audit with the recommended action. */
     public record AuditFinding(Severity severity, String sentence, String advice) {}
 
-    /** Returns an evaluation without a training run. */
     public static RunData of(String name, Evaluation evaluation, ModelData model, Thumbnails thumbnails) {
         Set<String> reason = Set.of("this report covers one evaluation; see the report of the training run");
         return new RunData(
@@ -122,7 +119,6 @@ public record RunData(
                         .collect(Collectors.toMap(Function.identity(), _ -> reason)));
     }
 
-    /** Returns the reasons why a part is missing. */
     Set<String> reasons(ReportPart part) {
         return missing.getOrDefault(part, Set.of());
     }
@@ -132,7 +128,6 @@ public record RunData(
         return folds.getFirst().evaluation().classes();
     }
 
-    /** Returns the evaluations of all folds. */
     public List<Evaluation> evaluations() {
         return folds.stream().map(FoldData::evaluation).toList();
     }

@@ -68,14 +68,12 @@ public record RunReport(List<RunView> runs, Optional<ComparisonView> comparison,
         return ReportFile.render("run.jte", new RunReport(views, comparison, sheet, version));
     }
 
-    /** Returns the title of the page. */
     public String title() {
         String names =
                 String.join(", ", runs.stream().map(run -> run.data().name()).toList());
         return comparison.isPresent() ? "Comparison of " + names : "Report of " + names;
     }
 
-    /** Returns the script of the page. */
     public String script() {
         return SCRIPT;
     }

@@ -100,7 +100,6 @@ public record RunView(
                         .toList());
     }
 
-    /** Returns the number of errors. */
     public int mistaken() {
         return classes.stream()
                 .mapToInt(score -> score.support() - score.right())

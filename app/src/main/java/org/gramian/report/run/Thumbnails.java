@@ -22,7 +22,6 @@ public interface Thumbnails {
         return false;
     }
 
-    /** Returns the thumbnails of a gallery. */
     static Thumbnails of(Gallery gallery) {
         Map<String, Integer> places = new HashMap<>();
         for (int i = 0; i < gallery.items().size(); i++) {

@@ -17,7 +17,7 @@ class DoctorCommandTest {
     private static final Path GOLDEN = Path.of("..", "core", "src", "test", "resources", "golden");
 
     @Test
-    void aHealthyInstallationIsToldSoWithEveryCheckInTheJson() {
+    void healthyInstallationPassesEveryCheck() {
         Run run = Run.of("doctor", "--json", "--golden", GOLDEN, "--device", "cpu");
         assertThat(run.code()).as(run.out()).isZero();
         JsonNode found = JsonMapper.shared().readTree(run.out());

@@ -1,7 +1,6 @@
 package org.gramian.cli.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.facts;
 
 import org.gramian.cli.Run;
 import org.gramian.cli.common.ExitCode;
@@ -20,13 +19,11 @@ class DoctorPoolingTest {
 
     @Test
     void aPoolingThatCannotBeReadIsWrongInput() {
-        Run run = Run.of("doctor", "--pooling", "conv:6/rbf/spd:4/relu");
-        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(run.err()).has(facts("triu"));
+        Run.of("doctor", "--pooling", "conv:6/rbf/spd:4/relu").failed(ExitCode.USAGE, "triu");
     }
 
     @Test
-    void whatThePaperPrintsIsExpectedToDeviateByTheFactorNamed() {
+    void printedFormulaDeviatesByNamedFactor() {
         Run run = Run.of("doctor", "--fidelity", "paper", "--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2");
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out())
@@ -37,7 +34,7 @@ class DoctorPoolingTest {
     }
 
     @Test
-    void whatTheAuthorsComputeIsExpectedToDeviateByTheFactorNamed() {
+    void authorsCodeDeviatesByNamedFactor() {
         Run run = Run.of("doctor", "--fidelity", "authors", "--pooling", "conv:4/rbf/spd:4/relu/triu/root/l2");
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out())
@@ -55,16 +52,12 @@ class DoctorPoolingTest {
 
     @Test
     void otherChecksAreNotCombinedWithAPooling() {
-        Run run = Run.of("doctor", "--pooling", "paper", "--json");
-        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(run.err()).has(facts("--pooling", "--json"));
+        Run.of("doctor", "--pooling", "paper", "--json").failed(ExitCode.USAGE, "--pooling", "--json");
         assertThat(Run.of("doctor", "--fidelity", "paper").code()).isEqualTo(ExitCode.USAGE);
     }
 
     @Test
     void aMistypedFidelityGetsTheNearest() {
-        Run run = Run.of("doctor", "--fidelity", "papr", "--pooling", "paper");
-        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(run.err()).has(facts("'papr'", "'paper'"));
+        Run.of("doctor", "--fidelity", "papr", "--pooling", "paper").failed(ExitCode.USAGE, "'papr'", "'paper'");
     }
 }

@@ -22,8 +22,7 @@ class MethodsCommandTest {
 
     @Test
     void listsMethodsByFamilyWithSizes() {
-        Run run = Run.of("methods");
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("methods").done();
         List<String> lines = run.out().lines().toList();
         for (Method method : Methods.all()) {
             assertThat(lines)
@@ -42,16 +41,15 @@ class MethodsCommandTest {
 
     @Test
     void sizesDependOnBackboneAndLayer() {
-        Run run = Run.of("methods", "--backbone", "googlenet", "--layer", "inception_4e");
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("methods", "--backbone", "googlenet", "--layer", "inception_4e")
+                .done();
         assertThat(run.out().lines()).anyMatch(line -> line.matches("bcnn .* 346,528 +0 .*"));
         assertThat(run.out()).has(facts("googlenet", "inception_4e", "832", "14×14"));
     }
 
     @Test
     void showsWhyMethodDoesNotFit() {
-        Run run = Run.of("methods", "--backbone", "vgg16", "--layer", "fc6");
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("methods", "--backbone", "vgg16", "--layer", "fc6").done();
         assertThat(run.out().lines())
                 .anyMatch(line -> line.matches("spatial-pyramid .* - +- +softmax +pyramid:3/l2  .+"))
                 .anyMatch(line -> line.matches("spatial-pyramid: pyramid:3 .*4×4.* 1×1 .*"));
@@ -72,8 +70,7 @@ class MethodsCommandTest {
     @MethodSource("names")
     void showsFormulaReferenceAndStagesOfMethod(String name) {
         Method method = Methods.find(name).orElseThrow();
-        Run run = Run.of("methods", name);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("methods", name).done();
         assertThat(run.out()).contains(method.title(), method.formula(), method.reference(), method.pooling());
         for (String part : Pooling.parse(method.pooling()).text().split("[/+*]", -1)) {
             String word = part.replaceAll("[\\[\\]()]|:.*", ""); // joins are [A+B], sums of kernels (A+B*C)
@@ -112,12 +109,8 @@ class MethodsCommandTest {
 
     @Test
     void rejectsWrongArguments() {
-        Run name = Run.of("methods", "bccn");
-        assertThat(name.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(name.err()).has(facts("'bccn'", "'bcnn'", "gramian methods"));
-        Run images = Run.of("methods", "--images", 0);
-        assertThat(images.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(images.err()).has(facts("--images", "1", "0"));
+        Run.of("methods", "bccn").failed(ExitCode.USAGE, "'bccn'", "'bcnn'", "gramian methods");
+        Run.of("methods", "--images", 0).failed(ExitCode.USAGE, "--images", "1", "0");
         Run layer = Run.of("methods", "--backbone", "vgg16", "--layer", "conv5_4");
         assertThat(layer.code()).isEqualTo(ExitCode.USAGE);
     }

@@ -93,8 +93,7 @@ class PoolCommandTest {
 
     @Test
     void theFeaturesDecideHowManyAxesMostAre() {
-        Run run = Run.of("pool", "--pooling", "average/pca:most", features, out);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("pool", "--pooling", "average/pca:most", features, out).done();
         assertThat(run.out()).has(facts("3", "2", "average/pca:2"));
     }
 
@@ -108,9 +107,8 @@ class PoolCommandTest {
         references.put("grad.spd0.weight", "dW");
         for (Map.Entry<String, Double> precision :
                 Map.of("f64", 1e-9, "f32", 1e-4).entrySet()) {
-            Run run =
-                    pool("--params", params, "--upstream", upstream, "--dtype", precision.getKey(), "--device", "cpu");
-            assertThat(run.code()).as(run.err()).isZero();
+            Run run = pool("--params", params, "--upstream", upstream, "--dtype", precision.getKey(), "--device", "cpu")
+                    .done();
             try (Arena arena = Arena.ofShared()) {
                 TensorFile head = Safetensors.read(HEAD, arena);
                 TensorFile written = Safetensors.read(out, arena);
@@ -126,8 +124,8 @@ class PoolCommandTest {
     @Test
     void theSizeOfTheBatchDoesNotMatter() throws IOException {
         for (int batch : new int[] {1, 2, 32}) {
-            Run run = pool("--params", params, "--upstream", upstream, "--dtype", "f64", "--batch", batch);
-            assertThat(run.code()).as(run.err()).isZero();
+            Run run = pool("--params", params, "--upstream", upstream, "--dtype", "f64", "--batch", batch)
+                    .done();
             try (Arena arena = Arena.ofShared()) {
                 TensorFile head = Safetensors.read(HEAD, arena);
                 assertClose(Safetensors.read(out, arena).get("grad.spd0.weight"), head.get("dW"), 1e-9);
@@ -141,8 +139,8 @@ class PoolCommandTest {
         Path result = folder.resolve("descriptors.npy");
         try (Arena arena = Arena.ofShared()) {
             Npy.write(npy, Safetensors.read(HEAD, arena).get("x"));
-            Run run = Run.of("pool", "--pooling", POOLING, "--params", params, "--dtype", "f64", npy, result);
-            assertThat(run.code()).as(run.err()).isZero();
+            Run run = Run.of("pool", "--pooling", POOLING, "--params", params, "--dtype", "f64", npy, result)
+                    .done();
             assertClose(Npy.read(result, arena), Safetensors.read(HEAD, arena).get("z"), 1e-9);
         }
     }
@@ -160,24 +158,20 @@ class PoolCommandTest {
 
     @Test
     void whatIsFittedIsFittedToTheseFeatures() {
-        Run run = Run.of("pool", "--pooling", "pca:3/rbf:sigma=estimate/triu", features, out);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("pool", "--pooling", "pca:3/rbf:sigma=estimate/triu", features, out)
+                .done();
         assertThat(run.err()).has(facts("pca.mean", "pca.components", "rbf.sigma"));
     }
 
     @Test
     void inputsAreNeverReplaced() {
-        Run run = Run.of("pool", features, features);
-        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(run.err()).has(facts("OUT"));
+        Run.of("pool", features, features).failed(ExitCode.USAGE, "OUT");
     }
 
     @Test
     void parametersThatDoNotFitAreNamed() throws IOException {
-        Run absent =
-                Run.of("pool", "--pooling", "conv:7/rbf:sigma=learned/spd:4/triu", "--params", params, features, out);
-        assertThat(absent.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(absent.err()).has(facts("rbf.logSigma"));
+        Run.of("pool", "--pooling", "conv:7/rbf:sigma=learned/spd:4/triu", "--params", params, features, out)
+                .failed(ExitCode.USAGE, "rbf.logSigma");
         Run extra = Run.of("pool", "--pooling", "conv:7/rbf/triu", "--params", params, features, out);
         assertThat(extra.err()).has(facts("spd0.weight"));
         Run shape = Run.of("pool", "--pooling", "conv:7/rbf/spd:5/triu", "--params", params, features, out);

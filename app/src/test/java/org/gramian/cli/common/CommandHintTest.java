@@ -7,13 +7,13 @@ import org.junit.jupiter.api.Test;
 
 class CommandHintTest {
     @Test
-    void theProgramIsCalledAsItWasCalled() {
+    void usesNameOfLauncher() {
         assertThat(CommandHint.under("./gramian", "train", "--resume", Path.of("runs/a-1")))
                 .isEqualTo("./gramian train --resume runs/a-1");
     }
 
     @Test
-    void whatAShellWouldTakeApartIsQuoted() {
+    void quotesForTheShell() {
         assertThat(CommandHint.under("/my tools/gramian", "show", "it's $HOME", ""))
                 .isEqualTo("'/my tools/gramian' show 'it'\\''s $HOME' ''");
     }

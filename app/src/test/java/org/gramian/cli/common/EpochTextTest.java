@@ -57,7 +57,7 @@ class EpochTextTest {
     }
 
     @Test
-    void besideABarStandsTheValidationAccuracyOfTheLastEpoch() {
+    void barShowsLastValidationAccuracy() {
         clock.started(STAGE);
         step(3, 1);
         assertThat(text.beside(step(3, 2), Optional.of(done(1, new ValidationScore(0.5, 1)))))

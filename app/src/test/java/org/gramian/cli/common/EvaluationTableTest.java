@@ -33,7 +33,7 @@ class EvaluationTableTest {
     }
 
     @Test
-    void theNumbersStandFirst() {
+    void metricsComeFirst() {
         assertThat(lines(SMALL).subList(0, 6))
                 .satisfiesExactly(
                         what -> assertThat(what).has(facts("5", "2", "thirds:3", "third 1", "aaaaaaaaaaaa")),
@@ -46,7 +46,7 @@ class EvaluationTableTest {
     }
 
     @Test
-    void aFittedTemperatureIsShownWithTheErrorBeforeAndAfterIt() {
+    void showsCalibrationErrorBeforeAndAfterTemperature() {
         Evaluation calibrated = SMALL.calibrated(new Temperature(2, "9 validation images"));
         String before = Metric.CALIBRATION_ERROR.show(SMALL.calibration().error());
         String after = Metric.CALIBRATION_ERROR.show(calibrated.calibration().error());
@@ -56,7 +56,7 @@ class EvaluationTableTest {
     }
 
     @Test
-    void theTableOfClassesIsTheConfusionMatrixTooAndSaysItsOrientation() {
+    void classTableIncludesConfusionMatrix() {
         assertThat(lines(SMALL))
                 .anySatisfy(line -> assertThat(line).contains(ConfusionMatrix.ORIENTATION))
                 .anySatisfy(line -> assertThat(line).matches("class +\\w+ +precision +recall +F1 +a +b +c"))
@@ -67,7 +67,7 @@ class EvaluationTableTest {
     }
 
     @Test
-    void theSurestMistakesComeLast() {
+    void mostConfidentErrorsComeLast() {
         assertThat(lines(SMALL).reversed().subList(0, 2))
                 .satisfiesExactly(
                         mistake -> assertThat(mistake).has(facts("100.0 %", "wood/3.png", "wood", "glass")),
@@ -80,7 +80,7 @@ class EvaluationTableTest {
     }
 
     @Test
-    void ofManyClassesTheHardestAndTheMostConfusedAreShown() {
+    void showsHardestOfManyClasses() {
         List<String> lines = lines(MadeUpEvaluation.of(1, "third 1", 60, 2));
         assertThat(lines)
                 .haveExactly(1, facts("20", "60"))
@@ -98,7 +98,7 @@ class EvaluationTableTest {
     }
 
     @Test
-    void namesDoNotCommandTheTerminal() {
+    void escapesControlCharactersInNames() {
         Evaluation hostile = new Evaluation(
                 MadeUpEvaluation.setting("third\u001b[2J"),
                 List.of("a\u001b[31m", "b\u0007"),
@@ -107,7 +107,7 @@ class EvaluationTableTest {
     }
 
     @Test
-    void foldsAreSummedUpByMeanAndDeviation() {
+    void summarizesFoldsByMeanAndDeviation() {
         List<Evaluation> folds = IntStream.rangeClosed(1, 3)
                 .mapToObj(i -> MadeUpEvaluation.of(i, "third " + i, 6, 2))
                 .toList();
@@ -122,7 +122,7 @@ class EvaluationTableTest {
     }
 
     @Test
-    void ofManyFoldsTheRangeIsShown() {
+    void showsRangeOfManyFolds() {
         List<Evaluation> folds = IntStream.rangeClosed(1, 10)
                 .mapToObj(i -> MadeUpEvaluation.of(i, "part " + i, 3, 1))
                 .toList();

@@ -54,14 +54,14 @@ class FailuresTest {
     }
 
     @Test
-    void aFullMemoryIsASentenceWithWhatToTry() {
+    void outOfMemorySuggestsLargerHeap() {
         OutOfMemoryError full = new OutOfMemoryError("Java heap space");
         assertSaid(full, ExitCode.FAILED, "Java heap space", "GRAMIAN_JAVA_OPTS=-Xmx");
         assertSaid(new IllegalStateException("a worker failed", full), ExitCode.FAILED, "GRAMIAN_JAVA_OPTS=-Xmx");
     }
 
     @Test
-    void aFileThatCannotBeReadIsNotAnInternalError() {
+    void unreadableFileIsUserError() {
         UncheckedIOException wrapped = new UncheckedIOException("while mapping", new IOException("a.png is too long"));
         assertSaid(wrapped, ExitCode.USAGE, "gramian fail: a.png is too long");
         assertSaid(new NoSuchFileException("a.png"), ExitCode.USAGE, "a.png");
@@ -71,7 +71,7 @@ class FailuresTest {
     }
 
     @Test
-    void theKindOfFailureDecidesTheExitCode() throws IOException {
+    void kindOfFailureDecidesExitCode() throws IOException {
         Path place = Path.of("photos");
         assertSaid(new DatasetException(place, "expected images"), ExitCode.DATA, "photos: expected images");
         UncheckedIOException wrapped = new UncheckedIOException(new DatasetException(place, "expected images"));
@@ -92,12 +92,12 @@ class FailuresTest {
     }
 
     @Test
-    void whatIsOurFaultSaysSo() {
+    void internalErrorAsksForReport() {
         assertSaid(new NullPointerException("x"), ExitCode.FAILED, "GRAMIAN_DEBUG=1");
     }
 
     @Test
-    void theHelpSaysWhatTheExitCodesMean() {
+    void helpListsExitCodes() {
         assertThat(Run.of("train", "--help-all").out())
                 .containsPattern("\\b3 [a-z]")
                 .containsPattern("\\b5 [a-z]");

@@ -79,7 +79,7 @@ class ProgressTest {
     }
 
     @Test
-    void whereTheNumberOfStepsIsNotKnownTheyAreCounted() {
+    void countsStepsOfUnknownTotal() {
         Progress counted =
                 new Progress.Lines(TASK, 0, new PrintWriter(log), false, () -> Instant.ofEpochSecond(seconds.get()));
         seconds.set(10);
@@ -127,7 +127,7 @@ class ProgressTest {
     }
 
     @Test
-    void onANarrowTerminalTheBarGivesWayToWhatIsSaid() {
+    void narrowTerminalShortensBar() {
         String remark = "epoch 3/60  loss 1.160  acc 16.7%  9 img/s";
         assertThat(drawnBeside(remark, 80))
                 .startsWith("fold 2/3, fine-tuning  25% █")

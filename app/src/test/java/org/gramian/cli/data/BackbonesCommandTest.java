@@ -13,8 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
 class BackbonesCommandTest {
     @Test
     void allNetworksAreListedWithLayerParametersAndLicence() {
-        Run run = Run.of("backbones");
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("backbones").done();
         assertThat(run.out()).contains(Backbones.names());
         assertThat(run.out().lines())
                 .anyMatch(line -> line.matches("vgg16 +conv5_3 +512×14×14 +14,714,688 +138,357,544"))
@@ -23,9 +22,8 @@ class BackbonesCommandTest {
     }
 
     @Test
-    void layersAreShownAtTheAskedSizeAndTheDefaultIsMarked() {
-        Run run = Run.of("backbones", "vgg16", "--size", 448);
-        assertThat(run.code()).as(run.err()).isZero();
+    void listsLayersAtGivenSize() {
+        Run run = Run.of("backbones", "vgg16", "--size", 448).done();
         assertThat(run.out().lines())
                 .anyMatch(line -> line.matches("conv1_1 +64×448×448 +1,792"))
                 .anyMatch(line -> line.matches("conv5_3 +512×28×28 +14,714,688 +\\(default\\)"))
@@ -53,11 +51,7 @@ class BackbonesCommandTest {
 
     @Test
     void wrongNamesAndSizesAreWrongInput() {
-        Run name = Run.of("backbones", "resnet81");
-        assertThat(name.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(name.err()).has(facts("'resnet81'", "'resnet18'"));
-        Run size = Run.of("backbones", "--size", 0);
-        assertThat(size.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(size.err()).has(facts("--size", "1", "0"));
+        Run.of("backbones", "resnet81").failed(ExitCode.USAGE, "'resnet81'", "'resnet18'");
+        Run.of("backbones", "--size", 0).failed(ExitCode.USAGE, "--size", "1", "0");
     }
 }

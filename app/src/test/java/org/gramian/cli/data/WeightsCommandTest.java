@@ -61,8 +61,7 @@ final class WeightsCommandTest {
 
     @Test
     void listsDownloadableWeights() {
-        Run run = weights("list");
-        assertThat(run.code()).isZero();
+        Run run = weights("list").done();
         assertThat(run.out())
                 .contains(folder.resolve("store").toString())
                 .containsPattern("resnet50 +get +97.8  torchvision, IMAGENET1K_V1, resnet50-0676ba61.pth; BSD-3-Clause")
@@ -79,24 +78,19 @@ final class WeightsCommandTest {
                 .isEqualTo(folder.resolve("store")
                         .resolve("squeezenet.safetensors")
                         .toString());
-        Run again = weights("import", squeezeNet());
-        assertThat(again.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(again.err()).has(facts("already", "weights import squeezenet "));
+        weights("import", squeezeNet()).failed(ExitCode.USAGE, "already", "weights import squeezenet ");
         String last = Backbone.of("resnet18").layers().getLast();
         assertThat(weights("import", zeros("resnet18", last, _ -> true)).err()).contains("recognized resnet18");
     }
 
     @Test
     void rejectsUnknownTensors() throws IOException {
-        Run part = weights("import", zeros("squeezenet", "logits", name -> !name.startsWith("fire9")));
-        assertThat(part.code()).isEqualTo(ExitCode.MODEL);
-        assertThat(part.err()).has(facts("squeezenet", "missing", "fire9"));
+        weights("import", zeros("squeezenet", "logits", name -> !name.startsWith("fire9")))
+                .failed(ExitCode.MODEL, "squeezenet", "missing", "fire9");
         Path other = folder.resolve("other.safetensors");
         StoredTensor one = new StoredTensor(DType.F32, Shape.of(1), MemorySegment.ofArray(new byte[4]));
         Safetensors.write(other, Map.of("something", one), Map.of());
-        Run none = weights("import", other);
-        assertThat(none.code()).isEqualTo(ExitCode.MODEL);
-        assertThat(none.err()).has(facts("vgg16", "squeezenet", "'something'"));
+        weights("import", other).failed(ExitCode.MODEL, "vgg16", "squeezenet", "'something'");
     }
 
     @Test
@@ -109,16 +103,14 @@ final class WeightsCommandTest {
         assertThat(weights("list").out()).containsPattern("squeezenet-mine +installed +2.4  mine.safetensors; my own");
         assertThat(weights("list", "--json").out())
                 .contains("\"name\" : \"squeezenet-mine\"", "\"state\" : \"installed\"");
-        Run right = weights("verify", "squeezenet-mine");
-        assertThat(right.code()).isZero();
+        Run right = weights("verify", "squeezenet-mine").done();
         assertThat(right.out()).startsWith(installed.toString());
         try (RandomAccessFile file = new RandomAccessFile(installed.toFile(), "rw")) {
             file.seek(file.length() - 1);
             file.write(1);
         }
         Run wrong = weights("verify", "squeezenet-mine");
-        assertThat(wrong.code()).isEqualTo(ExitCode.MODEL);
-        assertThat(wrong.err()).has(facts("gramian weights verify"));
+        wrong.failed(ExitCode.MODEL, "gramian weights verify");
         assertThat(wrong.out()).isNotEqualTo(right.out()).startsWith(installed.toString());
     }
 
@@ -152,11 +144,13 @@ final class WeightsCommandTest {
         server.start();
         try {
             String base = "http://localhost:" + server.getAddress().getPort() + "/models";
-            Run run = weights("get", "resnet50", "--from", base);
-            assertThat(run.code()).isEqualTo(ExitCode.USAGE);
-            assertThat(run.err())
-                    .has(facts(
-                            "404", base + "/resnet50-0676ba61.pth", "resnet50-0676ba61.pth", folder.resolve("store")));
+            weights("get", "resnet50", "--from", base)
+                    .failed(
+                            ExitCode.USAGE,
+                            "404",
+                            base + "/resnet50-0676ba61.pth",
+                            "resnet50-0676ba61.pth",
+                            folder.resolve("store"));
         } finally {
             server.stop(0);
         }

@@ -19,10 +19,12 @@ import java.util.regex.Pattern;
 import org.gramian.cli.Chromium;
 import org.gramian.cli.Images;
 import org.gramian.cli.Screen;
+import org.gramian.cli.TinyRun;
 import org.gramian.evaluate.Metric;
 import org.gramian.serve.Limits;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -32,10 +34,20 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** All tests in a browser, in one class: test classes run in two processes, and each would start a browser. */
 @ExtendWith({Chromium.class, TinyService.class})
 class BrowserTest {
+    /** The page of a test, which opens it. */
+    @SuppressWarnings("NullAway.Init")
+    private Visit visit;
+
+    @AfterEach
+    void close() {
+        visit.close();
+    }
+
     /** The page of {@code gramian serve}, on a real model. */
     @Nested
     class WebPage {
-        private static Page open(Visit visit) {
+        private Page open(Visit opened) {
+            visit = opened;
             visit.page().navigate(TinyService.address());
             assertThat(visit.page().locator("#summary")).containsText("3 classes");
             return visit.page();
@@ -69,145 +81,124 @@ class BrowserTest {
         }
 
         @Test
-        void nothingIsSentBeforeAnImageIsAdded() {
-            try (Visit visit = Visit.desktop()) {
-                open(visit);
-                assertThat(visit.requests()).contains("GET /v1/model").noneMatch(request -> request.startsWith("POST"));
-            }
+        void sendsNothingBeforeImageIsAdded() {
+            open(Visit.desktop());
+            assertThat(visit.requests()).contains("GET /v1/model").noneMatch(request -> request.startsWith("POST"));
         }
 
         @ParameterizedTest
         @MethodSource("org.gramian.cli.Screen#checked")
-        void aDroppedImageGetsItsAnswerOnEveryScreen(Screen screen) throws IOException {
-            try (Visit visit = screen.visit()) {
-                Page page = open(visit);
-                visit.assertAccessible();
-                drop(page, image("wall.png", 1));
-                assertAnswered(card(page, "wall.png"));
-                assertThat(page.locator("#spoken")).containsText("wall.png: ");
-                page.locator("#model > summary").click();
-                page.locator("#programs > summary").click();
-                visit.assertAccessible();
-            }
+        void predictsDroppedImageOnEveryScreen(Screen screen) throws IOException {
+            Page page = open(screen.visit());
+            drop(page, image("wall.png", 1));
+            assertAnswered(card(page, "wall.png"));
+            assertThat(page.locator("#spoken")).containsText("wall.png: ");
+            page.locator("#model > summary").click();
+            page.locator("#programs > summary").click();
+            visit.assertAccessible();
         }
 
         @Test
-        void theRegionThatMatteredLiesOverTheImageUntilItIsSwitchedOff() throws IOException {
-            try (Visit visit = Visit.desktop()) {
-                Page page = open(visit);
-                drop(page, image("wall.png", 2));
-                Locator heat = page.locator(".heat");
-                assertThat(heat).isVisible();
-                assertThat(heat.boundingBox())
-                        .usingRecursiveComparison()
-                        .isEqualTo(page.locator(".shown").boundingBox());
-                assertThat((Boolean) heat.evaluate("image => image.complete && image.naturalWidth > 0"))
-                        .isTrue();
-                page.locator(".switch input").press("Space");
-                assertThat(heat).isHidden();
-                page.locator(".switch input").press("Space");
-                assertThat(heat).isVisible();
-            }
+        void heatMapCoversImageUntilSwitchedOff() throws IOException {
+            Page page = open(Visit.desktop());
+            drop(page, image("wall.png", 2));
+            Locator heat = page.locator(".heat");
+            assertThat(heat).isVisible();
+            assertThat(heat.boundingBox())
+                    .usingRecursiveComparison()
+                    .isEqualTo(page.locator(".shown").boundingBox());
+            assertThat((Boolean) heat.evaluate("image => image.complete && image.naturalWidth > 0"))
+                    .isTrue();
+            page.locator(".switch input").press("Space");
+            assertThat(heat).isHidden();
+            page.locator(".switch input").press("Space");
+            assertThat(heat).isVisible();
         }
 
         @Test
-        void theNearestTrainingImagesAreShownWithClassAndDistance() throws IOException {
-            try (Visit visit = Visit.desktop()) {
-                Page page = open(visit);
-                drop(page, image("wall.png", 3));
-                Locator nearest = page.locator(".nearest li");
-                assertThat(nearest).hasCount(6);
-                assertThat(nearest.first()).hasText(Pattern.compile("(paper|stone|wood)distance \\d\\.\\d\\d"));
-                assertThat((Boolean) nearest.first().locator("img").evaluate("image => image.naturalWidth > 0"))
-                        .isTrue();
-            }
+        void showsNearestTrainingImages() throws IOException {
+            Page page = open(Visit.desktop());
+            drop(page, image("wall.png", 3));
+            Locator nearest = page.locator(".nearest li");
+            assertThat(nearest).hasCount(6);
+            assertThat(nearest.first()).hasText(Pattern.compile("(paper|stone|wood)distance \\d\\.\\d\\d"));
+            assertThat((Boolean) nearest.first().locator("img").evaluate("image => image.naturalWidth > 0"))
+                    .isTrue();
         }
 
         @Test
-        void anImageCanBePasted() throws IOException {
-            try (Visit visit = Visit.desktop()) {
-                Page page = open(visit);
-                page.evaluate("""
-                    async (text) => {
-                      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-                      await navigator.clipboard.write([new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) })]);
-                    }\
-                    """, Base64.getEncoder().encodeToString(Images.png(80, 80, 4)));
-                page.keyboard().press("ControlOrMeta+V");
-                assertAnswered(page.locator(".card"));
-            }
+        void predictsPastedImage() throws IOException {
+            Page page = open(Visit.desktop());
+            page.evaluate("""
+                async (text) => {
+                  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+                  await navigator.clipboard.write([new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) })]);
+                }\
+                """, Base64.getEncoder().encodeToString(Images.png(80, 80, 4)));
+            page.keyboard().press("ControlOrMeta+V");
+            assertAnswered(page.locator(".card"));
         }
 
         @Test
-        void aClipboardWithoutAnImageIsSaid() {
-            try (Visit visit = Visit.desktop()) {
-                Page page = open(visit);
-                String hint = page.locator("#drop-hint").textContent();
-                page.evaluate("navigator.clipboard.writeText('only words')");
-                page.keyboard().press("ControlOrMeta+V");
-                assertThat(page.locator("#drop-hint")).not().hasText(hint);
-                assertThat(page.locator(".card")).hasCount(0);
-            }
+        void reportsClipboardWithoutImage() {
+            Page page = open(Visit.desktop());
+            String hint = page.locator("#drop-hint").textContent();
+            page.evaluate("navigator.clipboard.writeText('only words')");
+            page.keyboard().press("ControlOrMeta+V");
+            assertThat(page.locator("#drop-hint")).not().hasText(hint);
+            assertThat(page.locator(".card")).hasCount(0);
         }
 
         @Test
-        void manyImagesAreAnsweredOneByOneAndCanBeRemoved() throws IOException {
-            try (Visit visit = Visit.desktop()) {
-                Page page = open(visit);
-                FilePayload[] files = new FilePayload[7];
-                for (int i = 0; i < files.length; i++) {
-                    files[i] = image("many" + i + ".png", i);
-                }
-                page.locator("#file").setInputFiles(files);
-                assertThat(page.locator(".card .answer")).hasCount(files.length);
-                page.getByLabel("Remove many3.png").click();
-                assertThat(page.locator(".card")).hasCount(files.length - 1);
-                page.locator("#clear").click();
-                assertThat(page.locator(".card")).hasCount(0);
-                assertThat(page.locator("#nothing")).isVisible();
+        void predictsManyImagesAndRemovesThem() throws IOException {
+            Page page = open(Visit.desktop());
+            FilePayload[] files = new FilePayload[7];
+            for (int i = 0; i < files.length; i++) {
+                files[i] = image("many" + i + ".png", i);
             }
+            page.locator("#file").setInputFiles(files);
+            assertThat(page.locator(".card .answer")).hasCount(files.length);
+            page.getByLabel("Remove many3.png").click();
+            assertThat(page.locator(".card")).hasCount(files.length - 1);
+            page.locator("#clear").click();
+            assertThat(page.locator(".card")).hasCount(0);
+            assertThat(page.locator("#nothing")).isVisible();
         }
 
         @Test
-        void aFileThatIsNoImageIsSaidAndTheOthersGoOn() throws IOException {
-            try (Visit visit = Visit.phone()) {
-                Page page = open(visit);
-                byte[] text = "no image at all".getBytes(StandardCharsets.UTF_8);
-                page.locator("#camera").setInputFiles(new FilePayload("broken.png", "image/png", text));
-                page.locator("#file").setInputFiles(new FilePayload[] {
-                    new FilePayload("empty.png", "image/png", new byte[0]), image("wall.png", 5)
-                });
-                assertThat(card(page, "broken.png").locator(".fault")).isVisible();
-                assertThat(card(page, "empty.png").locator(".fault")).isVisible();
-                assertAnswered(card(page, "wall.png"));
-                visit.assertAccessible();
-            }
+        void unreadableFileDoesNotStopOthers() throws IOException {
+            Page page = open(Visit.phone());
+            byte[] text = "no image at all".getBytes(StandardCharsets.UTF_8);
+            page.locator("#camera").setInputFiles(new FilePayload("broken.png", "image/png", text));
+            page.locator("#file").setInputFiles(new FilePayload[] {
+                new FilePayload("empty.png", "image/png", new byte[0]), image("wall.png", 5)
+            });
+            assertThat(card(page, "broken.png").locator(".fault")).isVisible();
+            assertThat(card(page, "empty.png").locator(".fault")).isVisible();
+            assertAnswered(card(page, "wall.png"));
+            visit.assertAccessible();
         }
 
         @Test
-        void theExampleForProgramsNamesThisServer() {
-            try (Visit visit = Visit.desktop()) {
-                Page page = open(visit);
-                page.locator("#programs > summary").click();
-                assertThat(page.locator("#curl"))
-                        .hasText("curl -F image=@photo.jpg \"" + TinyService.address() + "v1/predict?top=5\"");
-                page.locator("#copy").click();
-                assertThat(page.locator("#copy")).hasText("Copied");
-            }
+        void exampleForProgramsNamesThisServer() {
+            Page page = open(Visit.desktop());
+            page.locator("#programs > summary").click();
+            assertThat(page.locator("#curl"))
+                    .hasText("curl -F image=@photo.jpg \"" + TinyService.address() + "v1/predict?top=5\"");
+            page.locator("#copy").click();
+            assertThat(page.locator("#copy")).hasText("Copied");
         }
 
         @Test
-        void theModelIsDescribed() {
-            try (Visit visit = Visit.desktop()) {
-                Page page = open(visit);
-                page.locator("#model > summary").click();
+        void describesModel() {
+            Page page = open(Visit.desktop());
+            page.locator("#model > summary").click();
+            assertThat(page.locator("#model-facts"))
+                    .containsText(Pattern.compile("filters.*conv:4/rbf/spd:3.*Accuracy.*%.*paper", Pattern.DOTALL));
+            for (Metric metric : Metric.values()) {
+                String value = metric.show(0.5).equals("50.0") ? "[\\d.]+ %" : "[\\d.e-]+(?! %)";
                 assertThat(page.locator("#model-facts"))
-                        .containsText(Pattern.compile("filters.*conv:4/rbf/spd:3.*Accuracy.*%.*paper", Pattern.DOTALL));
-                for (Metric metric : Metric.values()) {
-                    String value = metric.show(0.5).equals("50.0") ? "[\\d.]+ %" : "[\\d.e-]+(?! %)";
-                    assertThat(page.locator("#model-facts"))
-                            .containsText(Pattern.compile(metric.text() + "\\s*" + value, Pattern.CASE_INSENSITIVE));
-                }
+                        .containsText(Pattern.compile(metric.text() + "\\s*" + value, Pattern.CASE_INSENSITIVE));
             }
         }
     }
@@ -231,58 +222,55 @@ class BrowserTest {
 
         @Test
         void showsErrorsOfTheServer() throws IOException {
-            try (Visit visit = Visit.dark().expectingRefusals()) {
-                Page page = visit.page();
-                page.route(PREDICT, route -> route.fulfill(errorResponse(413, "too-large", "20 MB are the most")));
-                page.navigate(TinyService.address());
-                Locator card = ask(page);
-                assertThat(card.locator(".fault")).containsText("20 MB are the most");
-                assertThat(page.locator("#spoken")).containsText("wall.png");
-                visit.assertAccessible();
-            }
+            visit = Visit.dark().expectingRefusals();
+            Page page = visit.page();
+            page.route(PREDICT, route -> route.fulfill(errorResponse(413, "too-large", "20 MB are the most")));
+            page.navigate(TinyService.address());
+            Locator card = ask(page);
+            assertThat(card.locator(".fault")).containsText("20 MB are the most");
+            assertThat(page.locator("#spoken")).containsText("wall.png");
+            visit.assertAccessible();
         }
 
         @Test
         void retriesAfterRetryAfter() throws IOException {
             AtomicInteger requested = new AtomicInteger();
-            try (Visit visit = Visit.desktop().expectingRefusals()) {
-                Page page = visit.page();
-                page.route(PREDICT, route -> {
-                    if (requested.incrementAndGet() == 1) {
-                        route.fulfill(errorResponse(429, "busy", "full").setHeaders(Map.of("Retry-After", "1")));
-                    } else {
-                        route.resume();
-                    }
-                });
-                page.navigate(TinyService.address());
-                Locator card = ask(page);
-                assertThat(card.locator(".busy")).containsText("1 s");
-                assertThat(card.locator(".answer")).isVisible();
-                assertThat(requested).hasValue(2);
-            }
+            visit = Visit.desktop().expectingRefusals();
+            Page page = visit.page();
+            page.route(PREDICT, route -> {
+                if (requested.incrementAndGet() == 1) {
+                    route.fulfill(errorResponse(429, "busy", "full").setHeaders(Map.of("Retry-After", "1")));
+                } else {
+                    route.resume();
+                }
+            });
+            page.navigate(TinyService.address());
+            Locator card = ask(page);
+            assertThat(card.locator(".busy")).containsText("1 s");
+            assertThat(card.locator(".answer")).isVisible();
+            assertThat(requested).hasValue(2);
         }
 
         @Test
         void lostConnectionCanBeRetried() throws IOException {
-            try (Visit visit = Visit.phone().expectingRefusals()) {
-                Page page = visit.page();
-                page.navigate(TinyService.address());
-                page.route(PREDICT, Route::abort);
-                Locator card = ask(page);
-                assertThat(card.locator(".fault")).isVisible();
-                visit.assertAccessible();
-                page.unroute(PREDICT);
-                card.getByText("Try again").click();
-                assertThat(card.locator(".answer")).isVisible();
-                assertThat(card.locator(".fault")).hasCount(0);
-            }
+            visit = Visit.phone().expectingRefusals();
+            Page page = visit.page();
+            page.navigate(TinyService.address());
+            page.route(PREDICT, Route::abort);
+            Locator card = ask(page);
+            assertThat(card.locator(".fault")).isVisible();
+            visit.assertAccessible();
+            page.unroute(PREDICT);
+            card.getByText("Try again").click();
+            assertThat(card.locator(".answer")).isVisible();
+            assertThat(card.locator(".fault")).hasCount(0);
         }
 
         @Test
         void tokenIsKeptForTheTab() throws IOException {
             ServeOptions locked = new ServeOptions("localhost", 0, Optional.of("swordfish"), Limits.DEFAULT);
-            try (Server server = TinyService.serve(TinyService.run(), locked);
-                    Visit visit = Visit.phone().expectingRefusals()) {
+            visit = Visit.phone().expectingRefusals();
+            try (Server server = TinyService.serve(TinyRun.folder(), locked)) {
                 Page page = visit.page();
                 page.navigate("http://localhost:" + server.port() + "/");
                 Locator field = page.locator("#token");
@@ -306,19 +294,17 @@ class BrowserTest {
 
         @Test
         void unavailableModelIsANotice() {
-            try (Visit visit = Visit.desktop().expectingRefusals()) {
-                Page page = visit.page();
-                page.route(
-                        "**/v1/model",
-                        route -> route.fulfill(errorResponse(503, "stopping", "this server is stopping")));
-                page.navigate(TinyService.address());
-                assertThat(page.locator("#notices")).containsText("this server is stopping");
-                visit.assertAccessible();
-                page.unroute("**/v1/model");
-                page.locator("#notices button").click();
-                assertThat(page.locator("#summary")).containsText("3 classes");
-                assertThat(page.locator("#notices")).isEmpty();
-            }
+            visit = Visit.desktop().expectingRefusals();
+            Page page = visit.page();
+            page.route(
+                    "**/v1/model", route -> route.fulfill(errorResponse(503, "stopping", "this server is stopping")));
+            page.navigate(TinyService.address());
+            assertThat(page.locator("#notices")).containsText("this server is stopping");
+            visit.assertAccessible();
+            page.unroute("**/v1/model");
+            page.locator("#notices button").click();
+            assertThat(page.locator("#summary")).containsText("3 classes");
+            assertThat(page.locator("#notices")).isEmpty();
         }
 
         /** From now on a model of another name answers, which cannot explain. */
@@ -342,100 +328,92 @@ class BrowserTest {
 
         @Test
         void reloadsTheModelAfterARefusal() throws IOException {
-            try (Visit visit = Visit.desktop().expectingRefusals()) {
-                Page page = visit.page();
-                page.navigate(TinyService.address());
-                assertThat(page.locator("#summary")).containsText("3 classes");
-                swapModel(page);
-                assertThat(ask(page).locator(".answer")).isVisible();
-                assertThat(page).hasTitle("another · Gramian");
-            }
+            visit = Visit.desktop().expectingRefusals();
+            Page page = visit.page();
+            page.navigate(TinyService.address());
+            assertThat(page.locator("#summary")).containsText("3 classes");
+            swapModel(page);
+            assertThat(ask(page).locator(".answer")).isVisible();
+            assertThat(page).hasTitle("another · Gramian");
         }
 
         @Test
         void reloadsTheModelWhenVisibleAgain() {
-            try (Visit visit = Visit.desktop()) {
-                Page page = visit.page();
-                page.navigate(TinyService.address());
-                assertThat(page.locator("#summary")).containsText("3 classes");
-                swapModel(page);
-                page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-                assertThat(page).hasTitle("another · Gramian");
-            }
+            visit = Visit.desktop();
+            Page page = visit.page();
+            page.navigate(TinyService.address());
+            assertThat(page.locator("#summary")).containsText("3 classes");
+            swapModel(page);
+            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+            assertThat(page).hasTitle("another · Gramian");
         }
 
         @Test
         void escapesNamesOfTheServer() throws IOException {
             String evil = "<img src=x onerror=alert(1)>";
-            try (Visit visit = Visit.desktop()) {
-                Page page = visit.page();
-                page.route(
-                        PREDICT,
-                        route -> route.fulfill(new Route.FulfillOptions()
-                                .setContentType("application/json")
-                                .setBody("{\"results\":[{\"name\":\"x\",\"class\":\"" + evil
-                                        + "\",\"probability\":0.3,\"top\":[{\"class\":\"" + evil
-                                        + "\",\"probability\":0.3}],\"nearest\":[{\"name\":\"x\",\"class\":\"" + evil
-                                        + "\",\"distance\":0.5,\"thumbnail\":\"javascript:alert(1)\"}]}]}")));
-                page.navigate(TinyService.address());
-                Locator card = ask(page);
-                assertThat(card.locator(".answer strong")).hasText(evil);
-                assertThat(card.locator(".body .small")).hasCount(1);
-                assertThat(card.locator("img")).hasCount(1);
-                assertThat(visit.requests()).doesNotContain("GET /x");
-            }
+            visit = Visit.desktop();
+            Page page = visit.page();
+            page.route(
+                    PREDICT,
+                    route -> route.fulfill(new Route.FulfillOptions()
+                            .setContentType("application/json")
+                            .setBody("{\"results\":[{\"name\":\"x\",\"class\":\"" + evil
+                                    + "\",\"probability\":0.3,\"top\":[{\"class\":\"" + evil
+                                    + "\",\"probability\":0.3}],\"nearest\":[{\"name\":\"x\",\"class\":\"" + evil
+                                    + "\",\"distance\":0.5,\"thumbnail\":\"javascript:alert(1)\"}]}]}")));
+            page.navigate(TinyService.address());
+            Locator card = ask(page);
+            assertThat(card.locator(".answer strong")).hasText(evil);
+            assertThat(card.locator(".body .small")).hasCount(1);
+            assertThat(card.locator("img")).hasCount(1);
+            assertThat(visit.requests()).doesNotContain("GET /x");
         }
     }
 
     /** The report of a run, opened from the disk. */
     @Nested
     class RunReport {
-        private static Page open(Visit visit) {
+        private Page open(Visit opened) {
+            visit = opened;
             visit.page()
-                    .navigate(TinyService.run().resolve("report.html").toUri().toString());
+                    .navigate(TinyRun.folder().resolve("report.html").toUri().toString());
             return visit.page();
         }
 
         @Test
-        void aCellOfTheConfusionMatrixOpensItsImages() {
-            try (Visit visit = Visit.desktop()) {
-                Page page = open(visit);
-                Locator cell = page.locator("table.matrix button").first();
-                Locator popup = page.locator("#" + cell.getAttribute("popovertarget"));
-                assertThat(popup).isHidden();
-                cell.click();
-                assertThat(popup).isVisible();
-                int count = Integer.parseInt(cell.innerText().strip());
-                assertThat(popup.locator(".gallery > *")).hasCount(count);
-                assertThat(popup.locator(".gallery svg").first()).isVisible();
-                visit.assertAccessible();
-                page.keyboard().press("Escape");
-                assertThat(popup).isHidden();
-            }
+        void confusionCellOpensItsImages() {
+            Page page = open(Visit.desktop());
+            Locator cell = page.locator("table.matrix button").first();
+            String target = "#" + cell.getAttribute("popovertarget");
+            Locator popup = page.locator(target);
+            assertThat(popup).isHidden();
+            cell.click();
+            assertThat(popup).isVisible();
+            int count = Integer.parseInt(cell.innerText().strip());
+            assertThat(popup.locator(".gallery > *")).hasCount(count);
+            assertThat(popup.locator(".gallery svg").first()).isVisible();
+            visit.assertAccessible(target);
+            page.keyboard().press("Escape");
+            assertThat(popup).isHidden();
         }
 
         @Test
-        void theKeyboardAloneReachesTheImages() {
-            try (Visit visit = Visit.desktop()) {
-                Page page = open(visit);
-                Locator cell = page.locator("table.matrix button").last();
-                cell.focus();
-                page.keyboard().press("Enter");
-                assertThat(page.locator("#" + cell.getAttribute("popovertarget")))
-                        .isVisible();
-            }
+        void keyboardReachesImages() {
+            Page page = open(Visit.desktop());
+            Locator cell = page.locator("table.matrix button").last();
+            cell.focus();
+            page.keyboard().press("Enter");
+            assertThat(page.locator("#" + cell.getAttribute("popovertarget"))).isVisible();
         }
 
         @ParameterizedTest
         @MethodSource("org.gramian.cli.Screen#checked")
-        void itIsAccessibleOnEveryScreenAndAsksForNothing(Screen screen) {
-            try (Visit visit = screen.visit()) {
-                open(visit);
-                visit.assertAccessible();
-                assertThat(visit.requests())
-                        .as("the page itself, and what it holds within")
-                        .allMatch(request -> request.equals("GET data") || request.endsWith("/report.html"));
-            }
+        void isAccessibleAndSelfContainedOnEveryScreen(Screen screen) {
+            open(screen.visit());
+            visit.assertAccessible();
+            assertThat(visit.requests())
+                    .as("the page itself, and what it holds within")
+                    .allMatch(request -> request.equals("GET data") || request.endsWith("/report.html"));
         }
     }
 }

@@ -35,18 +35,16 @@ class ExportCommandTest {
 
     @Test
     void comparesOnSyntheticOrGivenImages() {
-        Run run = Run.of("export", model, out);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("export", model, out).done();
         assertThat(run.out()).has(facts("17", "4", "score"));
-        Run given = Run.of("export", model, out, "--images", photos, "--opset=15", "--threads=1");
-        assertThat(given.code()).as(given.err()).isZero();
+        Run given = Run.of("export", model, out, "--images", photos, "--opset=15", "--threads=1")
+                .done();
         assertThat(given.out()).has(facts("15", "2", "10"));
     }
 
     @Test
     void skipsTheComparison() {
-        Run run = Run.of("export", model, out, "--no-check");
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("export", model, out, "--no-check").done();
         assertThat(run.out()).has(facts("17")).doesNotContain("score");
         assertThat(out).exists();
         Run both = Run.of("export", model, out, "--no-check", "--images", photos);
@@ -57,8 +55,7 @@ class ExportCommandTest {
     void unreadableImageKeepsTheFile() throws IOException {
         Files.writeString(photos.resolve("stone/three.png"), "no picture");
         Run run = Run.of("export", model, out, "--images", photos);
-        assertThat(run.code()).isEqualTo(ExitCode.DATA);
-        assertThat(run.err()).has(facts("three.png"));
+        run.failed(ExitCode.DATA, "three.png");
         assertThat(run.out()).has(facts("2"));
         assertThat(out).exists();
     }
@@ -86,8 +83,7 @@ class ExportCommandTest {
         System.arraycopy(options, 0, all, 2, options.length);
         all[all.length - 2] = file;
         all[all.length - 1] = photos;
-        Run run = Run.of(all);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of(all).done();
         return run.out().lines().map(JsonMapper.shared()::readTree).toList();
     }
 
@@ -99,12 +95,9 @@ class ExportCommandTest {
         assertThat(evaluated.code()).as(evaluated.err()).isEqualTo(expected.code());
         assertThat(evaluated.out().lines().limit(3).toList())
                 .isEqualTo(expected.out().lines().limit(3).toList());
-        Run embedded = Run.of("embed", out, photos, folder.resolve("rows.npy"));
-        assertThat(embedded.code()).as(embedded.err()).isZero();
+        Run embedded = Run.of("embed", out, photos, folder.resolve("rows.npy")).done();
         assertThat(embedded.out()).has(facts("2", "6"));
-        Run otherSize = Run.of("evaluate", out, photos, "--crops=center:48");
-        assertThat(otherSize.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(otherSize.err()).has(facts("32"));
+        Run.of("evaluate", out, photos, "--crops=center:48").failed(ExitCode.USAGE, "32");
     }
 
     @Test
@@ -115,17 +108,13 @@ class ExportCommandTest {
                 .isEqualTo(ExitCode.USAGE);
         assertThat(Run.of("export", model, out, "--no-check").code()).isZero();
         assertThat(Run.of("export", out, folder.resolve("b.onnx")).err()).has(facts("ONNX"));
-        Run torch = Run.of("predict", "--engine=libtorch", out, photos);
-        assertThat(torch.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(torch.err()).has(facts("libtorch", "ONNX"));
+        Run.of("predict", "--engine=libtorch", out, photos).failed(ExitCode.USAGE, "libtorch", "ONNX");
     }
 
     @Test
     void rejectsPoolingsWithoutOnnxOperators() throws IOException {
         Path spectral = TinyModel.write(folder.resolve("log.safetensors"), "center:32", "conv:4/covariance/log/triu");
-        Run run = Run.of("export", spectral, out);
-        assertThat(run.code()).isEqualTo(ExitCode.MODEL);
-        assertThat(run.err()).has(facts("ONNX", "log", "eigenvalues", "isqrt:5"));
+        Run.of("export", spectral, out).failed(ExitCode.MODEL, "ONNX", "log", "eigenvalues", "isqrt:5");
         assertThat(out).doesNotExist();
     }
 }

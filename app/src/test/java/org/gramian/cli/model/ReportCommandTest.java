@@ -24,7 +24,7 @@ final class ReportCommandTest {
     }
 
     @Test
-    void aRunGetsItsReportAndSeveralAComparison() throws IOException {
+    void reportsOneRunAndComparesSeveral() throws IOException {
         Path first = run("first", 1);
         Path second = run("second", 2);
         Run one = Run.of("report", first);
@@ -48,7 +48,7 @@ final class ReportCommandTest {
     }
 
     @Test
-    void aFolderWithoutAnEvaluationIsRefusedInWords() throws IOException {
+    void rejectsFolderWithoutEvaluation() throws IOException {
         Path empty = Files.createDirectories(root.resolve("empty"));
         Run run = Run.of("report", empty);
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);

@@ -22,8 +22,7 @@ class ShowCommandTest {
     @Test
     void printsOneScreen() throws IOException {
         Path model = TinyModel.write(folder.resolve("model.safetensors"), "paper:32");
-        Run run = Run.of("show", model);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("show", model).done();
         assertThat(run.out().lines())
                 .hasSizeLessThan(40)
                 .haveExactly(1, facts("backbone", "filters", "bank"))
@@ -56,9 +55,8 @@ class ShowCommandTest {
             Path place = Files.createDirectories(folder.resolve("run").resolve(fold));
             TinyModel.write(place.resolve("model.safetensors"), "center:32");
         }
-        Run run = Run.of("show", folder.resolve("run"));
-        assertThat(run.code()).isEqualTo(ExitCode.MODEL);
-        assertThat(run.err()).has(facts("2", folder.resolve("run/fold-1/model.safetensors")));
+        Run.of("show", folder.resolve("run"))
+                .failed(ExitCode.MODEL, "2", folder.resolve("run/fold-1/model.safetensors"));
         Run none = Run.of("show", folder);
         assertThat(none.code()).isEqualTo(ExitCode.MODEL);
         assertThat(none.err()).has(facts("model.safetensors")).doesNotContain("--resume");
@@ -69,8 +67,7 @@ class ShowCommandTest {
     @Test
     void jsonIsComplete() throws IOException {
         Path model = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
-        Run run = Run.of("show", "--json", model);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("show", "--json", model).done();
         JsonNode json = JsonMapper.builder().build().readTree(run.out());
         assertThat(json.get("classes")).hasSize(4);
         assertThat(json.get("origin").get("configuration").asString()).isEqualTo("epochs: 9\nbatch: 32\n");

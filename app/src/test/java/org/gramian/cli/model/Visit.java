@@ -8,6 +8,7 @@ import com.deque.html.axecore.results.Rule;
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.ColorScheme;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,15 +59,21 @@ public final class Visit implements AutoCloseable {
 
     /** The same at night. */
     public static Visit dark() {
-        return new Visit(Chromium.browser()
-                .newContext(options(1280, 800).setColorScheme(com.microsoft.playwright.options.ColorScheme.DARK)));
+        return new Visit(Chromium.browser().newContext(options(1280, 800).setColorScheme(ColorScheme.DARK)));
     }
 
     /** By a telephone. */
     public static Visit phone() {
+        return phone(ColorScheme.LIGHT);
+    }
+
+    public static Visit phone(ColorScheme scheme) {
         return new Visit(Chromium.browser()
-                .newContext(
-                        options(390, 844).setIsMobile(true).setHasTouch(true).setDeviceScaleFactor(2)));
+                .newContext(options(390, 844)
+                        .setColorScheme(scheme)
+                        .setIsMobile(true)
+                        .setHasTouch(true)
+                        .setDeviceScaleFactor(2)));
     }
 
     private static Browser.NewContextOptions options(int width, int height) {
@@ -92,10 +99,15 @@ public final class Visit implements AutoCloseable {
 
     /** No serious or critical fault for people who see, hear or move otherwise; nothing sticks out of the screen's side. */
     void assertAccessible() {
+        assertAccessible("html");
+    }
+
+    /** Checks the part of the page that a CSS selector names. */
+    void assertAccessible(String part) {
         AxeRunOptions options = new AxeRunOptions();
         options.setResultTypes(List.of("violations")); // a report passes thousands of checks, each with its markup
         List<Rule> grave = new AxeBuilder(page)
-                .options(options).analyze().getViolations().stream()
+                .include(part).options(options).analyze().getViolations().stream()
                         .filter(rule -> Set.of("serious", "critical").contains(rule.getImpact()))
                         .toList();
         assertThat(grave)

@@ -1,7 +1,6 @@
 package org.gramian.cli.predict;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -69,8 +68,7 @@ class BackboneOptionsTest {
     void findsWeightsInTheFolder() throws IOException {
         squeezeNet("squeezenet-mine.safetensors");
         for (String weights : List.of("squeezenet-mine", squeezeNet("plain").toString())) {
-            Run run = features(weights);
-            assertThat(run.code()).as(run.err()).isZero();
+            Run run = features(weights).done();
             assertThat(run.err()).contains("BGR mean=104,117,123");
         }
     }
@@ -78,9 +76,7 @@ class BackboneOptionsTest {
     @ParameterizedTest
     @ValueSource(strings = {"mine.pth", "mine.pt", "mine.H5", "mine.caffemodel", "mine.safetensors", "m.bin", "./mine"})
     void reportsMissingFiles(String weights) {
-        Run run = features(weights);
-        assertThat(run.code()).isEqualTo(ExitCode.MODEL);
-        assertThat(run.err()).has(facts(weights));
+        features(weights).failed(ExitCode.MODEL, weights);
     }
 
     @Test
@@ -88,9 +84,7 @@ class BackboneOptionsTest {
         String name = "squeezenet-" + UUID.randomUUID();
         Path here = Files.createDirectory(Path.of(name));
         try {
-            Run run = features(name);
-            assertThat(run.code()).isEqualTo(ExitCode.MODEL);
-            assertThat(run.err()).has(facts("'" + name + "'", folder.resolve("store")));
+            features(name).failed(ExitCode.MODEL, "'" + name + "'", folder.resolve("store"));
         } finally {
             Files.delete(here);
         }

@@ -49,8 +49,8 @@ class EmbedCommandTest {
 
     private static Run embed(Object... arguments) {
         Run run = Run.of(Stream.concat(Stream.of("embed", "--device=cpu"), Stream.of(arguments))
-                .toArray());
-        assertThat(run.code()).as(run.err()).isZero();
+                        .toArray())
+                .done();
         return run;
     }
 
@@ -167,8 +167,7 @@ class EmbedCommandTest {
     void unreadableImagesAreListedAndSkipped() throws IOException {
         new ImageFolder(photos).add("paper/broken.png", new byte[9]);
         Run run = Run.of("embed", "--device=cpu", model, photos, out);
-        assertThat(run.code()).isEqualTo(ExitCode.DATA);
-        assertThat(run.err()).has(facts("paper/broken.png"));
+        run.failed(ExitCode.DATA, "paper/broken.png");
         assertThat(run.out()).has(facts("3"));
     }
 

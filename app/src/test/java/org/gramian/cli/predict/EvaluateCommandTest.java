@@ -107,8 +107,8 @@ class EvaluateCommandTest {
         Path csv = root.resolve("predictions.csv");
         Path confusion = root.resolve("confusion.csv");
         Path html = root.resolve("report.html");
-        Run run = evaluate("--csv", csv, "--confusion", confusion, "--html", html);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run =
+                evaluate("--csv", csv, "--confusion", confusion, "--html", html).done();
         assertThat(html).content().contains("model.safetensors", "photos", "<image id=\"t0\"");
         assertThat(run.err()).has(facts("8", "'third 1'", "thirds:3", "4"));
         Fold fold = plan.folds().getFirst();
@@ -131,8 +131,7 @@ class EvaluateCommandTest {
         write(plan("thirds:3", 4));
         assertRefused(ExitCode.USAGE, evaluate("--fold", "third 2"), facts("100 %", "8", "third 1", "thirds:3"));
         assertRefused(ExitCode.USAGE, evaluate("--all", "--seed", 4), facts("protocol", "fold", "seed"));
-        Run all = evaluate("--all");
-        assertThat(all.code()).as(all.err()).isZero();
+        Run all = evaluate("--all").done();
         assertThat(all.err()).has(facts("67 %", "16", "24"));
         assertThat(EvaluationFile.read(json).setting()).isEqualTo(Setting.all(Layouts.open(photos)));
     }
@@ -145,12 +144,11 @@ class EvaluateCommandTest {
             other.add("paper/" + i + ".bmp", i + 100).add("glass/" + i + ".bmp", i + 200);
         }
         photos = other.root();
-        Run all = evaluate();
-        assertThat(all.code()).as(all.err()).isZero();
+        Run all = evaluate().done();
         assertThat(all.err()).has(facts("thirds:3"));
         assertThat(EvaluationFile.read(json).predictions()).hasSize(8);
-        Run half = evaluate("--protocol", "holdout:0.5", "--seed", 2, "--crops", "center:32", "--batch", 3);
-        assertThat(half.code()).as(half.err()).isZero();
+        Run half = evaluate("--protocol", "holdout:0.5", "--seed", 2, "--crops", "center:32", "--batch", 3)
+                .done();
         FoldSet halves = plan("holdout:0.5", 2);
         assertThat(EvaluationFile.read(json).setting())
                 .isEqualTo(Setting.of(halves, halves.folds().getFirst()));
@@ -172,8 +170,7 @@ class EvaluateCommandTest {
         write(List.of("stone", "paper"), Map.of());
         Files.writeString(photos.resolve("stone/12.bmp"), "no picture");
         Run run = evaluate();
-        assertThat(run.code()).isEqualTo(ExitCode.DATA);
-        assertThat(run.err()).has(facts("stone/12.bmp"));
+        run.failed(ExitCode.DATA, "stone/12.bmp");
         assertThat(run.out()).has(facts("23", "2", "1", "24"));
         assertThat(EvaluationFile.read(json).predictions()).hasSize(23);
     }

@@ -44,8 +44,8 @@ class ExplainCommandTest {
     @Test
     void jsonAgreesWithThePrediction() throws IOException {
         Path json = folder.resolve("why.json");
-        Run run = Run.of("explain", model, image, out, "--pairs", 4, "--json", json, "--check");
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("explain", model, image, out, "--pairs", 4, "--json", json, "--check")
+                .done();
         assertThat(run.err()).has(facts(out));
         assertThat(run.out()).containsPattern("(?m)^covered +100 %").containsPattern("(?m)^check ");
         assertThat(ImageIO.read(out.toFile()).getWidth()).isGreaterThan(400);
@@ -67,8 +67,8 @@ class ExplainCommandTest {
     @Test
     void explainsEveryClass() {
         for (String name : TinyModel.CLASSES) {
-            Run run = Run.of("explain", model, image, out, "--class", name, "--attribution", "grad-cam");
-            assertThat(run.code()).as(run.err()).isZero();
+            Run run = Run.of("explain", model, image, out, "--class", name, "--attribution", "grad-cam")
+                    .done();
             assertThat(run.out()).startsWith("class").has(facts(name));
         }
     }

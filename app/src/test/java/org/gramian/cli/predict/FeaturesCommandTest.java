@@ -59,8 +59,7 @@ class FeaturesCommandTest {
 
     @Test
     void writesFeaturesLabelsAndNames() throws IOException {
-        Run run = cached();
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = cached().done();
         assertThat(run.err()).has(facts("5", "F32[", root.resolve("cache")));
         try (Arena arena = Arena.ofShared();
                 Scope _ = Scope.open()) {
@@ -97,8 +96,8 @@ class FeaturesCommandTest {
 
     @Test
     void severalCropsAreSeveralRowsOfOneImage() throws IOException {
-        Run run = features("--no-cache", "--crops", "paper", "--training", "--seed", 3, "--dtype", "f16", "--batch", 7);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = features("--no-cache", "--crops", "paper", "--training", "--seed", 3, "--dtype", "f16", "--batch", 7)
+                .done();
         try (Arena arena = Arena.ofShared();
                 Scope _ = Scope.open()) {
             TensorFile file = Safetensors.read(out, arena);
@@ -117,9 +116,7 @@ class FeaturesCommandTest {
         assertThat(features("--no-cache").code()).isZero();
         byte[] whole = read("features");
         Files.writeString(photos.resolve("stone/b.png"), "this is no picture");
-        Run run = cached();
-        assertThat(run.code()).isEqualTo(ExitCode.DATA);
-        assertThat(run.err()).has(facts("stone/b.png"));
+        cached().failed(ExitCode.DATA, "stone/b.png");
         byte[] rest = read("features");
         assertThat(rest).hasSize(whole.length / 5 * 4).startsWith(Arrays.copyOf(whole, whole.length / 5));
         try (Arena arena = Arena.ofShared();

@@ -1,7 +1,6 @@
 package org.gramian.cli.predict;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.facts;
 
 import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.NamedCsvRecord;
@@ -13,34 +12,24 @@ import java.util.Arrays;
 import java.util.List;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyModel;
+import org.gramian.cli.TinyRun;
 import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Gallery.Item;
 import org.gramian.gallery.Gallery.Subset;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** On a small run that is trained once. */
+@ExtendWith(TinyRun.class)
 class NearestCommandTest {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     @TempDir
     private static Path folder = Path.of("");
-
-    private static Path run = Path.of("");
-    private static TinyTraining training = new TinyTraining(Path.of(""));
-
-    @BeforeAll
-    static void train() throws IOException {
-        training = TinyTraining.in(folder);
-        run = folder.resolve("run");
-        Run trained = training.train(run, "--epochs", "1");
-        assertThat(trained.code()).as(trained.err()).isZero();
-    }
 
     private static Run nearest(Object... arguments) {
         List<Object> all = new ArrayList<>(List.of("nearest", "--device=cpu"));
@@ -49,15 +38,19 @@ class NearestCommandTest {
     }
 
     private static List<Item> trainedOn() throws IOException {
-        return Gallery.read(run.resolve(Gallery.FILE)).items().stream()
+        return Gallery.read(TinyRun.folder().resolve(Gallery.FILE)).items().stream()
                 .filter(item -> item.subset() == Subset.TRAINING)
                 .toList();
     }
 
     @Test
     void trainingImageIsNearestToItself() throws IOException {
-        Run found = nearest("--format=jsonl", "--top=2", run, training.images().root());
-        assertThat(found.code()).as(found.err()).isZero();
+        Run found = nearest(
+                        "--format=jsonl",
+                        "--top=2",
+                        TinyRun.folder(),
+                        TinyRun.training().images().root())
+                .done();
         List<JsonNode> lines = found.out().lines().map(JSON::readTree).toList();
         for (Item item : trainedOn()) {
             JsonNode line = lines.stream()
@@ -76,9 +69,11 @@ class NearestCommandTest {
 
     @Test
     void printsATableBelowTheImage() throws IOException {
-        Path image = training.images().root().resolve(trainedOn().getFirst().name());
-        Run found = nearest("--top=3", run.resolve("model.safetensors"), image);
-        assertThat(found.code()).as(found.err()).isZero();
+        Path image = TinyRun.training()
+                .images()
+                .root()
+                .resolve(trainedOn().getFirst().name());
+        Run found = nearest("--top=3", TinyRun.model(), image).done();
         assertThat(found.out().lines()).hasSize(4).first().isEqualTo(image.toString());
         assertThat(found.out().lines().skip(1)).allMatch(line -> line.matches("  \\d\\.\\d{3}  \\S+ +\\S+"));
     }
@@ -87,8 +82,11 @@ class NearestCommandTest {
     void reportsUnreadableFilesInTheirPlace() throws IOException {
         Path bad = folder.resolve("bad.jpg");
         Files.writeString(bad, "no picture");
-        Path good = training.images().root().resolve(trainedOn().getFirst().name());
-        Run found = nearest("--format=csv", "--top=1", run, bad, good);
+        Path good = TinyRun.training()
+                .images()
+                .root()
+                .resolve(trainedOn().getFirst().name());
+        Run found = nearest("--format=csv", "--top=1", TinyRun.folder(), bad, good);
         assertThat(found.code()).isEqualTo(ExitCode.DATA);
         assertThat(found.err()).contains("bad.jpg");
         try (CsvReader<NamedCsvRecord> rows = CsvReader.builder().ofNamedCsvRecord(found.out())) {
@@ -105,14 +103,14 @@ class NearestCommandTest {
         Path alone = TinyModel.write(folder.resolve("alone.safetensors"), "center:32");
         Path other = Files.createDirectories(folder.resolve("other"));
         Path model = Files.copy(alone, other.resolve("model.safetensors"));
-        Run missing = nearest(model, training.images().root());
+        Run missing = nearest(model, TinyRun.training().images().root());
         assertThat(missing.code()).isEqualTo(ExitCode.MODEL);
         assertThat(missing.err())
                 .contains("gallery.safetensors")
                 .contains("--no-gallery")
                 .contains("--resume");
-        Files.copy(run.resolve(Gallery.FILE), other.resolve(Gallery.FILE));
-        Run wrong = nearest(model, training.images().root());
+        Files.copy(TinyRun.folder().resolve(Gallery.FILE), other.resolve(Gallery.FILE));
+        Run wrong = nearest(model, TinyRun.training().images().root());
         assertThat(wrong.code()).isEqualTo(ExitCode.MODEL);
         assertThat(wrong.err()).contains("model.safetensors", "--resume");
     }
@@ -120,8 +118,8 @@ class NearestCommandTest {
     @Test
     void trainsWithoutGallery() throws IOException {
         Path bare = folder.resolve("bare");
-        Run trained = training.train(bare, "--epochs", "1", "--no-gallery");
-        assertThat(trained.code()).as(trained.err()).isZero();
+        Run trained =
+                TinyRun.training().train(bare, "--epochs", "1", "--no-gallery").done();
         assertThat(TinyTraining.names(bare))
                 .contains("audit.json", "config.yaml")
                 .doesNotContain("gallery.safetensors", "spd.json");
@@ -130,15 +128,12 @@ class NearestCommandTest {
 
     @Test
     void rejectsOnnxFiles() {
-        Run found = nearest(folder.resolve("model.onnx"), training.images().root());
-        assertThat(found.code()).isEqualTo(ExitCode.MODEL);
-        assertThat(found.err()).has(facts("gramian train", "ONNX"));
+        nearest(folder.resolve("model.onnx"), TinyRun.training().images().root())
+                .failed(ExitCode.MODEL, "gramian train", "ONNX");
     }
 
     @Test
     void rejectsTopBelowOne() {
-        Run found = nearest("--top=0", run, folder);
-        assertThat(found.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(found.err()).has(facts("--top", "1"));
+        nearest("--top=0", TinyRun.folder(), folder).failed(ExitCode.USAGE, "--top", "1");
     }
 }

@@ -82,8 +82,7 @@ class PredictCommandTest {
 
     @Test
     void predictsAFolderLikeTheClassifier() throws IOException {
-        Run run = predict("--format=jsonl", "--top=2", photos);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = predict("--format=jsonl", "--top=2", photos).done();
         List<Path> files = List.of(photos.resolve("a/deep/two.png"), photos.resolve("b/one.bmp"));
         List<JsonNode> lines = json(run);
         assertThat(lines).hasSize(2);
@@ -109,8 +108,7 @@ class PredictCommandTest {
     @Test
     void printsATableOfOneImage() throws IOException {
         Path image = photos.resolve("b/one.bmp");
-        Run run = predict(image);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = predict(image).done();
         assertThat(run.err()).isEmpty();
         assertThat(run.out()).hasLineCount(1).startsWith(image + "  ");
         assertThat(run.out().split(" %", -1)).hasSize(4);
@@ -151,8 +149,7 @@ class PredictCommandTest {
     @Test
     void rejectedPredictionIsUnknown() {
         Run sure = predict("--format=jsonl", "--reject=0", photos);
-        Run unsure = predict("--format=jsonl", "--reject=1", photos);
-        assertThat(unsure.code()).as(unsure.err()).isZero();
+        Run unsure = predict("--format=jsonl", "--reject=1", photos).done();
         for (int i = 0; i < 2; i++) {
             assertThat(json(unsure).get(i).get("class").asString()).isEqualTo("unknown");
             assertThat(json(unsure).get(i).get("top"))

@@ -51,8 +51,7 @@ class CompareCommandTest {
         Evaluation second = MadeUpEvaluation.of(2, "third 1", 4, 1);
         Path better = file("better.json", first);
         Path worse = file("worse.json", second);
-        Run run = Run.of("compare", better, worse);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("compare", better, worse).done();
         assertThat(run.err()).isEmpty();
         assertThat(run.out())
                 .startsWith("A  " + better + System.lineSeparator() + "B  " + worse)
@@ -65,8 +64,7 @@ class CompareCommandTest {
         Path first = run("first", 1, 2);
         Path second = run("second", 10, 1);
         Path json = root.resolve("comparison.json");
-        Run run = Run.of("compare", first, second, "--json", json);
-        assertThat(run.code()).as(run.err()).isZero();
+        Run run = Run.of("compare", first, second, "--json", json).done();
         assertThat(run.out()).has(facts("mean ± std", "3", "72")).doesNotContain("repeated");
         JsonNode document = JsonMapper.shared().readTree(json.toFile());
         assertThat(document.at("/format").asString()).isEqualTo("gramian-comparison");
@@ -112,9 +110,7 @@ class CompareCommandTest {
         Path first = file("a.json", MadeUpEvaluation.of(1, "third 1", 4, 3));
         Path second = file("b.json", MadeUpEvaluation.of(2, "third 1", 4, 1));
         String before = Files.readString(second);
-        Run run = Run.of("compare", first, second, "--json", second);
-        assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.USAGE);
-        assertThat(run.err()).has(facts("--json", "b.json"));
+        Run.of("compare", first, second, "--json", second).failed(ExitCode.USAGE, "--json", "b.json");
         assertThat(second).hasContent(before);
     }
 

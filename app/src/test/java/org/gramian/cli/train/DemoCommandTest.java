@@ -44,8 +44,7 @@ class DemoCommandTest {
     @Test
     void demoWritesReportAndResumes() throws IOException {
         Path out = folder.resolve("demo");
-        Run first = demo("--out", out, "--device", "cpu");
-        assertThat(first.code()).as(first.err()).isZero();
+        Run first = demo("--out", out, "--device", "cpu").done();
         assertThat(first.out())
                 .containsPattern("average pooling +\\d+\\.\\d \\(\\d")
                 .containsPattern("pooling auto +\\d+\\.\\d \\(\\d")
@@ -57,8 +56,7 @@ class DemoCommandTest {
                 .contains("average", "auto")
                 .doesNotContain("src=\"http");
         Map<Path, FileTime> before = times(out);
-        Run again = demo("--out", out, "--device", "cpu");
-        assertThat(again.code()).as(again.err()).isZero();
+        Run again = demo("--out", out, "--device", "cpu").done();
         assertThat(again.out()).isEqualTo(first.out());
         assertThat(times(out)).containsAllEntriesOf(before);
     }
@@ -84,9 +82,7 @@ class DemoCommandTest {
         Path mine = Files.createDirectories(folder.resolve("mine"));
         Path file = Files.writeString(mine.resolve("photo.txt"), "precious");
         for (Path out : List.of(mine, file)) {
-            Run run = demo("--out", out);
-            assertThat(run.code()).isEqualTo(ExitCode.USAGE);
-            assertThat(run.err()).has(facts(out, "--out"));
+            demo("--out", out).failed(ExitCode.USAGE, out, "--out");
         }
         assertThat(mine).isDirectoryNotContaining(path -> !path.equals(file));
         assertThat(file).hasContent("precious");

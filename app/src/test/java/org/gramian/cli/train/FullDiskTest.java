@@ -78,7 +78,7 @@ final class FullDiskTest {
     }
 
     @Test
-    void aRunThatWasBegunCanGoOnOnceThereIsRoom() throws IOException {
+    void resumesOnceThereIsDiskSpace() throws IOException {
         Path unbroken = root.resolve("unbroken");
         assertThat(run(tiny.begin(unbroken, "--epochs", 0, "--fine-tune", 3, "--augment", "none"))
                         .code())
@@ -100,7 +100,7 @@ final class FullDiskTest {
     }
 
     @Test
-    void withoutRoomForTheFirstCheckpointThereIsNothingToGoOnWith() throws IOException {
+    void fullDiskBeforeFirstCheckpointCannotResume() throws IOException {
         fill(16384);
         Run full = run(tiny.begin(disk.resolve("run"), "--epochs", 3));
         assertSaid(ExitCode.USAGE, full, "disk space");

@@ -3,7 +3,6 @@ package org.gramian.cli.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 import static org.assertj.core.api.Assumptions.assumeThat;
-import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -62,7 +61,7 @@ final class InterruptedTrainingTest extends TrainFixture {
     }
 
     @Test
-    void aDryRunEndsAtOnce() throws IOException, InterruptedException {
+    void dryRunEndsAtOnce() throws IOException, InterruptedException {
         try (Program program = startSlowly("--dry-run")) {
             await(program, "filters");
             program.process().destroy();
@@ -73,7 +72,7 @@ final class InterruptedTrainingTest extends TrainFixture {
 
     /** An epoch that ends between the two lines fails before the signal comes, and is cut short by it: then it is tried again. */
     @Test
-    void whatFailsWhileItStopsIsSaid() throws IOException, InterruptedException {
+    void reportsFailureWhileStopping() throws IOException, InterruptedException {
         for (int attempt = 0; attempt < 10; attempt++) {
             try (Program program = start("--epochs", 4000, "--schedule", "constant", "--keep-every", "1h")) {
                 await(program, "epoch 2/");
@@ -93,7 +92,7 @@ final class InterruptedTrainingTest extends TrainFixture {
     /** In a pseudo terminal of {@code script}, which passes the key on; a bar must not take the signal away from the training. */
     @Test
     @EnabledOnOs(OS.LINUX)
-    void controlCEndsATrainingThatShowsABar() throws IOException, InterruptedException {
+    void controlCEndsTrainingWithProgressBar() throws IOException, InterruptedException {
         assumeThat(Path.of("/usr/bin/script")).exists();
         assumeThat(ignoresSigint()).isFalse();
         List<String> command = Program.command(tiny.begin(out, "--epochs", 4000, "--schedule", "constant"));
@@ -125,18 +124,5 @@ final class InterruptedTrainingTest extends TrainFixture {
         return Files.readAllLines(Path.of("/proc/self/status")).stream()
                 .filter(line -> line.startsWith("SigIgn:"))
                 .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & 2) != 0);
-    }
-
-    @Test
-    void itIsSaidHowNotToWait() throws IOException, InterruptedException {
-        try (Program program = start("--epochs", 4000, "--schedule", "constant")) {
-            await(program, "epoch 2/");
-            program.process().destroy();
-            assertThat(program.code()).as(program.said()).isEqualTo(ExitCode.INTERRUPTED);
-            assertThat(program.said())
-                    .contains("interrupted; resume with: gramian train --resume")
-                    .contains("kill -9 " + program.process().pid())
-                    .has(facts("1 min"));
-        }
     }
 }

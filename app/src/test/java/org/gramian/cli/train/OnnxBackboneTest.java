@@ -18,27 +18,16 @@ import org.gramian.model.ModelFile;
 import org.gramian.model.ModelHeader;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A network of another program, see {@code scripts/golden/onnx_backbone.py}, through all commands. */
-class OnnxBackboneTest {
-    @TempDir
-    private Path root = Path.of("");
-
-    private TinyTraining tiny = new TinyTraining(root);
+final class OnnxBackboneTest extends TrainFixture {
     private Path network = Path.of("");
 
     @BeforeEach
-    void prepare() throws IOException {
-        tiny = TinyTraining.in(root);
+    void copyNetwork() throws IOException {
         network = Files.copy(TinyTraining.NETWORK, root.resolve("small-backbone.onnx"));
-    }
-
-    private static Run done(Run run) {
-        assertThat(run.code()).as(run.err()).isZero();
-        return run;
     }
 
     private Run weights(Object... arguments) {
@@ -51,7 +40,6 @@ class OnnxBackboneTest {
     /** Trains on frozen features, fine-tunes, and uses the model without any other file. */
     @Test
     void modelFileIsSelfContained() throws IOException {
-        Path out = root.resolve("run");
         Run trained = done(tiny.train(
                 out, "--backbone", network, "--epochs", "2", "--fine-tune", "1", "--pooling", "covariance/triu"));
         assertThat(trained.err())
@@ -90,7 +78,6 @@ class OnnxBackboneTest {
                 .contains(root.resolve("weights").resolve("mine.safetensors").toString());
         assertThat(done(weights("list")).out()).containsPattern("mine +installed .*small-backbone.onnx");
         assertThat(done(weights("verify", "mine")).out()).contains("ok");
-        Path out = root.resolve("run");
         done(tiny.train(out, "--backbone", "mine", "--layer", "block.relu_1+relu_1", "--epochs", "2"));
         Path again = root.resolve("again");
         done(train("--config", out.resolve("config.yaml"), "--out", again));
@@ -140,7 +127,6 @@ class OnnxBackboneTest {
         Path cut = Files.write(root.resolve("cut.onnx"), Arrays.copyOf(Files.readAllBytes(network), 3000));
         assertWrong(weights("import", "mine", cut), ExitCode.MODEL, cut);
         assertThat(root.resolve("weights")).isEmptyDirectory();
-        Path out = root.resolve("run");
         assertWrong(
                 tiny.train(out, "--backbone", network, "--layer", "block.relu_2"),
                 ExitCode.USAGE,
@@ -154,7 +140,6 @@ class OnnxBackboneTest {
     @Test
     void rejectsOtherImageSizeThanFile() {
         Path fixed = Path.of("..", "core", "src", "test", "resources", "golden", "onnx", "vit-fixed.onnx");
-        Path out = root.resolve("run");
         assertWrong(train("--out", out, "--backbone", fixed, "--crops", "center:48"), ExitCode.USAGE, "48×48", "32×32");
         done(train("--out", out, "--backbone", fixed, "--epochs", "1"));
     }

@@ -28,7 +28,7 @@ final class SolvedClassifierTest extends TrainFixture {
 
     @ParameterizedTest
     @ValueSource(strings = {"svm", "mean", "lda"})
-    void aModelThatOtherCommandsCanUseToTheSameByteEachTime(String classifier) throws IOException {
+    void solvedModelIsUsableAndReproducible(String classifier) throws IOException {
         String[] options = {"--classifier", classifier, "--pooling", "pca:8/covariance/log/triu"};
         Path out = root.resolve("run");
         Run run = done(train(out, options));
@@ -49,14 +49,14 @@ final class SolvedClassifierTest extends TrainFixture {
     }
 
     @Test
-    void foldsAndAFinishedRunThatIsResumed() {
+    void resumesFinishedFolds() {
         Path out = root.resolve("run");
         done(train(out, "--pooling", "average", "--classifier", "lda", "--protocol", "kfold:2"));
         assertThat(done(tiny.goOn(out)).err()).contains(out.toString());
     }
 
     @Test
-    void whatWouldStayAtRandomIsSaid() {
+    void warnsOfRandomParameters() {
         Run run = done(
                 train(root.resolve("run"), "--pooling", "conv:4/covariance/triu", "--classifier", "mean", "--dry-run"));
         assertThat(run.err()).has(facts("network.classifier=mean"));
@@ -65,14 +65,14 @@ final class SolvedClassifierTest extends TrainFixture {
 
     @ParameterizedTest
     @ValueSource(strings = {"svmm", "svm:C=-1", "lda:shrinkage=2", "mean:1", ""})
-    void badTextIsRefusedByOneSentence(String text) {
+    void rejectsInvalidClassifier(String text) {
         Run run = train(root.resolve("run"), "--classifier", text);
         assertThat(run.code()).isEqualTo(2);
         assertThat(run.err()).contains("--classifier: ").doesNotContain("Exception");
     }
 
     @Test
-    void fineTuningFollowsIt() {
+    void fineTunesAfterSolving() {
         Run run = done(train(root.resolve("run"), "--classifier", "svm", "--fine-tune", "2"));
         assertThat(root.resolve("run/stage1.json")).exists();
         assertThat(root.resolve("run/frozen.safetensors")).doesNotExist();

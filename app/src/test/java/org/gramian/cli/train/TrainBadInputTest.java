@@ -31,7 +31,7 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
-    void anEmptyClassFolder() throws IOException {
+    void rejectsEmptyClassFolder() throws IOException {
         Files.createDirectories(tiny.images().root().resolve("glass"));
         Run run = tiny.train(out);
         assertRefused(ExitCode.DATA, run, facts("1", "'glass'"));
@@ -39,7 +39,7 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
-    void oneClassOnly() throws IOException {
+    void rejectsSingleClass() throws IOException {
         TinyTraining one = new TinyTraining(root.resolve("one"));
         for (int i = 1; i <= 4; i++) {
             one.images().addSmall("paper/" + i + ".bmp", i);
@@ -55,12 +55,12 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
-    void fewerImagesThanFolds() {
+    void rejectsFewerImagesThanFolds() {
         assertRefused(ExitCode.DATA, tiny.train(out, "--protocol", "kfold:7"), facts("kfold:7", "6"));
     }
 
     @Test
-    void aClassOfUnreadableFiles() throws IOException {
+    void rejectsClassOfUnreadableFiles() throws IOException {
         for (int i = 1; i <= 6; i++) {
             remove("wood/" + i + ".bmp");
             tiny.images().add("wood/" + i + ".jpg", RUBBISH);
@@ -69,7 +69,7 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
-    void someUnreadableFilesAreListedAndLeftOut() throws IOException {
+    void skipsUnreadableFiles() throws IOException {
         tiny.images().add("wood/7.jpg", RUBBISH).add("paper/8.png", RUBBISH);
         Run run = tiny.train(out, "--epochs", "1");
         assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.DATA);
@@ -83,7 +83,7 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
-    void ofManyUnreadableFilesTenAreNamed() throws IOException {
+    void namesTenOfManyUnreadableFiles() throws IOException {
         for (int i = 10; i < 35; i++) {
             tiny.images().add("wood/" + i + ".jpg", RUBBISH);
         }
@@ -96,18 +96,18 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
-    void aMisspeltOption() {
+    void suggestsOptionForMisspelling() {
         assertRefused(ExitCode.USAGE, tiny.train(out, "--eopchs", "3"), facts("--eopchs", "--epochs"));
         assertRefused(ExitCode.USAGE, Run.of("trian"), facts("'train'"));
     }
 
     @Test
-    void aTimeBudgetOfNothing() {
+    void rejectsEmptyTimeBudget() {
         assertRefused(ExitCode.USAGE, tiny.train(out, "--time-budget", "0m"), facts("--time-budget", "0"));
     }
 
     @Test
-    void aMisspeltKey() throws IOException {
+    void suggestsKeyForMisspelling() throws IOException {
         assertRefused(
                 ExitCode.USAGE, tiny.train(out, "--set", "stage1.epoch=3"), facts("stage1.epoch", "stage1.epochs"));
         Path config = root.resolve("run.yaml");

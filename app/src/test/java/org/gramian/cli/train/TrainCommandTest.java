@@ -3,25 +3,38 @@ package org.gramian.cli.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
+import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
+import javax.imageio.ImageIO;
 import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.cli.Run;
+import org.gramian.cli.TinyRun;
 import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.train.loop.StageResult;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code gramian train} from the command line to the run's folder, and what the other commands make of it. */
+@ExtendWith(TinyRun.class)
 final class TrainCommandTest extends TrainFixture {
     private static final int SCREEN = 40;
-    private static final int BUDGET = Boolean.getBoolean("gramian.full") ? 15 : 7;
+    private static final int BUDGET = Boolean.getBoolean("gramian.full") ? 15 : 5;
 
     /** Backbone where no weights are installed. */
     private static final String WITHOUT_INSTALLED = BundledWeights.present() ? BundledWeights.NAME : "filters";
@@ -65,37 +78,34 @@ final class TrainCommandTest extends TrainFixture {
 
     @Test
     void configurationRepeatsRunToTheByte() throws IOException {
-        done(tiny.train(out, "--epochs", "3", "--seed", "5"));
-        Path again = root.resolve("again");
         done(Run.of(
                 "train",
-                tiny.images().root(),
+                TinyRun.training().images().root(),
                 "--config",
-                out.resolve("config.yaml"),
+                TinyRun.folder().resolve("config.yaml"),
                 "--weights-dir",
                 root.resolve("weights"),
                 "--no-cache",
                 "--decode-threads",
                 "1",
                 "--out",
-                again));
-        assertThat(model(again)).isEqualTo(model(out));
+                out));
+        assertThat(model(out)).isEqualTo(model(TinyRun.folder()));
         Path other = root.resolve("other");
-        done(tiny.train(other, "--epochs", "3", "--seed", "6"));
+        done(tiny.train(other, "--epochs", TinyRun.EPOCHS, "--seed", "6"));
         assertThat(model(other)).isNotEqualTo(model(out));
     }
 
     @Test
     void resumedRunEqualsUninterruptedRun() throws IOException {
-        Run run = done(tiny.train(out, "--epochs", "3", "--time-budget", "0.001s"));
+        Run run = done(TinyRun.training().train(out, "--epochs", TinyRun.EPOCHS, "--time-budget", "0.001s"));
         assertThat(run.err()).contains("gramian train --resume " + out);
         assertThat(TinyTraining.names(out)).contains("model.safetensors", "summary.txt");
         done(tiny.goOn(out));
-        Path unbroken = root.resolve("unbroken");
-        done(tiny.train(unbroken, "--epochs", "3"));
-        assertThat(model(out)).isEqualTo(model(unbroken));
-        assertThat(TinyTraining.names(out)).isEqualTo(TinyTraining.names(unbroken));
-        assertThat(out.resolve("history.csv")).hasSameBinaryContentAs(unbroken.resolve("history.csv"));
+        assertThat(model(out)).isEqualTo(model(TinyRun.folder()));
+        assertThat(TinyTraining.names(out)).isEqualTo(TinyTraining.names(TinyRun.folder()));
+        assertThat(out.resolve("history.csv"))
+                .hasSameBinaryContentAs(TinyRun.folder().resolve("history.csv"));
     }
 
     /** The stage would take minutes: the budget ends it, and test and report still fit in. */
@@ -108,22 +118,13 @@ final class TrainCommandTest extends TrainFixture {
     }
 
     @Test
-    void runWithoutWeightsRecommendsSome() throws IOException {
-        assertThat(done(tiny.train(out, "--epochs", "1")).err())
-                .contains("this run used no pretrained weights; "
-                        + (BundledWeights.present()
-                                ? "those of gramian-s are installed: train with --backbone gramian-s"
-                                : "get some with: gramian weights get efficientnet_v2_s (83 MiB)"));
-    }
-
-    @Test
     void resumedFinishedRunPrintsItsResultAgain() throws IOException {
-        Run first = done(tiny.train(out, "--epochs", "2"));
+        TinyRun.copy(out);
         byte[] model = model(out);
         Run again = done(tiny.goOn(out));
-        assertThat(again.out()).isEqualTo(first.out());
+        assertThat(again.out())
+                .isEqualTo(TinyRun.run().out().replace(TinyRun.folder().toString(), out.toString()));
         assertThat(again.err()).has(facts(out)).doesNotContain("epoch 1/");
-        assertThat(first.err()).contains("epoch 1/");
         assertThat(model(out)).isEqualTo(model);
     }
 
@@ -137,37 +138,40 @@ final class TrainCommandTest extends TrainFixture {
         assertThat(run.err()).contains("tip: " + advice);
         assertThat(Files.readString(out.resolve("report.html")))
                 .contains(Character.toUpperCase(advice.charAt(0)) + advice.substring(1));
+        assertThat(done(Run.of("compare", out, TinyRun.folder())).out()).contains("McNemar");
     }
 
     @Test
     void rejectsFolderWithFiles() throws IOException {
         Files.createDirectories(out);
         Files.writeString(out.resolve("thesis.tex"), "years of work", StandardCharsets.UTF_8);
-        Run run = tiny.train(out);
-        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(run.err()).has(facts("--out", out));
+        tiny.train(out).failed(ExitCode.USAGE, "--out", out);
         assertThat(TinyTraining.names(out)).containsExactly("thesis.tex");
     }
 
     @Test
-    void existingRunNamesResumeCommand() throws IOException {
-        done(tiny.train(out, "--epochs", "1"));
-        Run run = tiny.train(out, "--epochs", "1");
+    void existingRunNamesResumeCommand() {
+        Run run = tiny.train(TinyRun.folder(), "--epochs", "1");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(run.err()).contains("gramian train --resume " + out);
-        Run changed = tiny.goOn(out, "--epochs", "2");
-        assertThat(changed.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(changed.err())
-                .has(facts("--resume", "--epochs"))
-                .contains("gramian train DIR --config " + out.resolve("config.yaml"));
-        Run nothing = tiny.goOn(root.resolve("nothing"));
-        assertThat(nothing.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(nothing.err()).has(facts("gramian train DIR --out"));
+        assertThat(run.err()).contains("gramian train --resume " + TinyRun.folder());
+        Path config = TinyRun.folder().resolve("config.yaml");
+        tiny.goOn(TinyRun.folder(), "--epochs", "3")
+                .failed(ExitCode.USAGE, "--resume", "--epochs", "gramian train DIR --config " + config);
+        tiny.goOn(root.resolve("nothing")).failed(ExitCode.USAGE, "gramian train DIR --out");
+    }
+
+    @Test
+    void rejectsFolderInUse() throws IOException {
+        TinyRun.copy(out);
+        try (FileChannel channel = FileChannel.open(out.resolve(".lock"), StandardOpenOption.WRITE);
+                var _ = channel.lock()) {
+            tiny.goOn(out).failed(ExitCode.USAGE, out);
+        }
     }
 
     @Test
     void trainsEveryFoldAndReportsMean() throws IOException {
-        Run run = done(tiny.train(out, "--epochs", "2", "--protocol", "kfold:2"));
+        Run run = done(tiny.train(out, "--epochs", "1", "--protocol", "kfold:2"));
         assertThat(run.out())
                 .contains("±")
                 .contains(
@@ -186,58 +190,64 @@ final class TrainCommandTest extends TrainFixture {
             assertThat(TinyTraining.names(out.resolve(fold)))
                     .isEqualTo(new java.util.TreeSet<>(TinyTraining.FOLD_FILES));
         }
+        tiny.train(root.resolve("none"), "--protocol", "kfold:2", "--fold", "3")
+                .failed(ExitCode.USAGE, "'3'", "1", "2");
+        resumesSelectedFolds();
+    }
+
+    private void resumesSelectedFolds() throws IOException {
         Path second = root.resolve("second");
-        done(tiny.train(second, "--epochs", "2", "--protocol", "kfold:2", "--fold", "2"));
+        String[] options = {"--epochs", "1", "--protocol", "kfold:2", "--fold", "2", "--time-budget", "0.001s"};
+        assertThat(tiny.train(second, (Object[]) options).err()).contains("gramian train --resume");
+        done(tiny.goOn(second));
         assertThat(second.resolve("fold-1")).doesNotExist();
         assertThat(model(second.resolve("fold-2"))).isEqualTo(model(out.resolve("fold-2")));
-        Run none = tiny.train(root.resolve("none"), "--protocol", "kfold:2", "--fold", "3");
-        assertThat(none.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(none.err()).has(facts("'3'", "1", "2"));
+        done(tiny.goOn(second, "--fold", "1"));
+        assertThat(second.resolve("fold-1/model.safetensors")).isRegularFile();
     }
 
     @Test
     void otherCommandsReadItsModel() throws IOException {
-        done(tiny.train(out, "--epochs", "2"));
-        Path other = root.resolve("other");
-        done(tiny.train(other, "--epochs", "2", "--pooling", "average"));
-        Path model = out.resolve("model.safetensors");
-        Path photos = tiny.images().root();
-
+        Path model = TinyRun.model();
+        Path photos = TinyRun.training().images().root();
         assertThat(done(Run.of("show", model)).out()).contains("filters", "paper", "stone", "wood", "holdout:0.2");
         assertThat(done(Run.of("predict", model, photos.resolve("stone/1.bmp"))).out())
                 .contains("stone");
         Path json = root.resolve("again.json");
         done(Run.of("evaluate", model, photos, "--device", "cpu", "--json", json));
-        assertThat(EvaluationFile.read(json).predictions().stream().map(one -> one.name()))
+        Evaluation first = EvaluationFile.read(TinyRun.folder().resolve("evaluation.json"));
+        Evaluation again = EvaluationFile.read(json);
+        assertThat(again.predictions().stream().map(ImagePrediction::name))
                 .as("the test images of its own fold")
-                .containsExactlyElementsOf(EvaluationFile.read(out.resolve("evaluation.json")).predictions().stream()
-                        .map(one -> one.name())
-                        .toList());
-        assertThat(EvaluationFile.read(json).accuracy())
-                .isEqualTo(EvaluationFile.read(out.resolve("evaluation.json")).accuracy());
-        assertThat(done(Run.of("compare", out, other)).out()).contains("McNemar");
+                .containsExactlyElementsOf(
+                        first.predictions().stream().map(ImagePrediction::name).toList());
+        assertThat(again.accuracy()).isEqualTo(first.accuracy());
     }
 
     @Test
-    void logHasOneLinePerEpoch() throws IOException {
-        Run run = done(tiny.train(out, "--epochs", "3"));
-        assertThat(run.err().lines().filter(line -> line.matches("epoch \\d/3  loss \\d.*  acc .*%  .*lr .*")))
-                .hasSize(3);
-        assertThat(run.err())
+    void logHasOneLinePerEpochAndRecommendsWeights() {
+        String log = TinyRun.run().err();
+        assertThat(log.lines().filter(line -> line.matches("epoch \\d/2  loss \\d.*  acc .*%  .*lr .*")))
+                .hasSize(2);
+        assertThat(log)
                 .containsPattern("test accuracy \\d+\\.\\d % \\(95 % CI .*\\), frozen backbone")
-                .doesNotContain("stage 1", "about 1 s");
-        assertThat(run.err().lines()).hasSizeLessThan(20);
+                .doesNotContain("stage 1", "about 1 s")
+                .contains("this run used no pretrained weights; "
+                        + (BundledWeights.present()
+                                ? "those of gramian-s are installed: train with --backbone gramian-s"
+                                : "get some with: gramian weights get efficientnet_v2_s (83 MiB)"));
+        assertThat(log.lines()).hasSizeLessThan(20);
     }
 
     @Test
-    void quietPrintsResultsOnly() throws IOException {
-        Run run = done(tiny.train(out, "--epochs", "2", "--quiet"));
+    void quietPrintsResultsOnly() {
+        Run run = done(tiny.train(out, "--epochs", "1", "--quiet"));
         assertThat(run.err()).doesNotContain("epoch", "backbone", "report");
         assertThat(run.out()).contains("accuracy", "gramian predict");
     }
 
     @Test
-    void jsonLogHasOneObjectPerLine() throws IOException {
+    void jsonLogHasOneObjectPerLine() {
         Run run = done(tiny.train(out, "--epochs", "2", "--log-format", "json"));
         assertThat(run.err().lines())
                 .allSatisfy(line -> assertThat(line).startsWith("{\"time\":\"").endsWith("}"));
@@ -249,5 +259,75 @@ final class TrainCommandTest extends TrainFixture {
         Run failed = tiny.train(out, "--log-format", "json");
         assertThat(failed.code()).isEqualTo(ExitCode.USAGE);
         assertThat(failed.err()).startsWith("{\"time\":").contains("\"event\":\"error\"");
+    }
+
+    @Test
+    void recordsFidelity() throws IOException {
+        done(tiny.train(out, "--fidelity", "paper", "--epochs", "1"));
+        assertThat(Files.readString(out.resolve("config.yaml"))).containsPattern("(?m)^fidelity: paper");
+        assertThat(Run.of("show", "--all", out).out()).containsPattern("fidelity +paper");
+    }
+
+    @Test
+    void resumedRunKeepsRelativeImagesAndNoReport() throws IOException {
+        Path typed =
+                Path.of("").toAbsolutePath().relativize(tiny.images().root().toAbsolutePath());
+        List<Object> line = new ArrayList<>(tiny.begin(out, "--epochs", "1", "--no-report"));
+        line.set(1, typed);
+        done(Run.of(line.toArray()));
+        String audit = Files.readString(out.resolve("audit.json"));
+        assertThat(audit).contains("\"" + typed + "\"");
+        Files.delete(out.resolve("audit.json"));
+        Run again = done(tiny.goOn(out));
+        assertThat(out.resolve("audit.json")).hasContent(audit);
+        assertThat(out.resolve("report.html")).doesNotExist();
+        assertThat(again.err()).doesNotContain("report");
+    }
+
+    /** A killed run leaves its features in its folder; only a resumed run that uses them removes them. */
+    @Test
+    void resumesWithoutCache() throws IOException {
+        Run begun = tiny.train(out, "--epochs", "1", "--time-budget", "0.001s");
+        assertThat(begun.err()).contains("gramian train --resume");
+        Path features = Files.createDirectories(out.resolve(".features"));
+        done(tiny.goOn(out));
+        assertThat(features).doesNotExist();
+    }
+
+    /** Another cache may hold features of other last bits. */
+    @Test
+    void resumesWithItsCacheUnlessAnotherIsGiven() throws IOException {
+        Path cache = root.resolve("cache");
+        List<Object> line = new ArrayList<>(tiny.begin(out, "--epochs", "1", "--time-budget", "0.001s"));
+        line.remove("--no-cache");
+        line.addAll(List.of("--cache-dir", Path.of("").toAbsolutePath().relativize(cache.toAbsolutePath())));
+        assertThat(Run.of(line.toArray()).err()).contains("gramian train --resume");
+        Path moved = root.resolve("moved");
+        if (Files.exists(cache)) {
+            Files.move(cache, moved);
+        }
+        Run other = tiny.goOn(out, "--cache-dir", moved, "--time-budget", "0.001s");
+        assertThat(other.err()).contains("gramian train --resume");
+        assertThat(cache).doesNotExist();
+        done(tiny.goOn(out));
+        assertThat(cache).isNotEmptyDirectory();
+    }
+
+    @Test
+    void skipsImageTooSmallForCrops() throws IOException {
+        Path line = tiny.images().root().resolve("stone/line.png");
+        ImageIO.write(new BufferedImage(100, 2, BufferedImage.TYPE_INT_RGB), "png", line.toFile());
+        tiny.train(out, "--epochs", "1").failed(ExitCode.DATA, "stone/line.png");
+        assertThat(out.resolve("model.safetensors")).isRegularFile();
+        Files.delete(line);
+        Run changed = tiny.goOn(out);
+        assertThat(changed.code()).as(changed.err()).isEqualTo(ExitCode.USAGE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"pca:4/average/l2", "rbf:sigma=estimate/triu/l2"})
+    void trainsFittedPooling(String pooling) {
+        done(tiny.train(out, "--epochs", "1", "--pooling", pooling));
+        assertThat(out.resolve("model.safetensors")).isRegularFile();
     }
 }

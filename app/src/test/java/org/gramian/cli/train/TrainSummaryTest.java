@@ -38,13 +38,13 @@ class TrainSummaryTest {
     }
 
     @Test
-    void aRunThatEndedByItsTimeSaysHowMuchOfItIsThere() throws InterruptedException {
+    void incompleteRunStatesFinishedFolds() throws InterruptedException {
         assertThat(text(2, 3, Optional.of(Cancellation.Reason.OUT_OF_TIME))).has(facts("2 of 3"));
         assertThat(text(3, 3, Optional.empty())).doesNotContain("of 3");
     }
 
     @Test
-    void theModelCanBeTriedByCopyingALine() throws InterruptedException {
+    void printsPredictCommand() throws InterruptedException {
         assertThat(text(1, 1, Optional.empty())).contains("gramian predict 'my run/fold-1/model.safetensors' ");
     }
 }

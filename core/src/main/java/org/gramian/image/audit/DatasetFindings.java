@@ -244,14 +244,21 @@ public final class DatasetFindings {
                         lost.reason(),
                         List.of(lost.image().name())))
                 .toList();
-        return items.isEmpty()
-                ? List.of()
-                : List.of(new Finding(
-                        Severity.SPOILS,
-                        Kind.UNREADABLE,
-                        count(items.size(), "image") + " cannot be read",
-                        "Training skips them: repair, replace or remove them.",
-                        items));
+        return items.isEmpty() ? List.of() : List.of(unreadable(items.size(), items));
+    }
+
+    /**
+     * Returns the finding about unreadable images.
+     *
+     * @param items the images to name, which may be fewer
+     */
+    public static Finding unreadable(int number, List<Item> items) {
+        return new Finding(
+                Severity.SPOILS,
+                Kind.UNREADABLE,
+                count(number, "image") + " cannot be read",
+                "Training skips them: repair, replace or remove them.",
+                items);
     }
 
     static Finding of(Note note) {

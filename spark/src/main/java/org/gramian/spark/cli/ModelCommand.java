@@ -42,14 +42,12 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
             paramLabel = "TEXT",
             defaultValue = "",
             description = "prefix of all result columns, e.g. pred_, for input tables that have columns of these names")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private String prefix;
 
     @Parameters(
             index = "0",
             paramLabel = "MODEL",
             description = "a model file written by 'gramian train', or its run folder, in any file system")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private String model;
 
     @Parameters(
@@ -57,7 +55,6 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
             arity = "1..*",
             paramLabel = "PLACE",
             description = "images, folders (searched recursively), glob patterns, or tables")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 
     /** Creates the stage of a model file, with its output columns. */
@@ -101,7 +98,6 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
         return files.exists(inside) ? inside.toString() : model;
     }
 
-    /** Returns the full name of a result column. */
     final String name(String result) {
         return prefix + result;
     }

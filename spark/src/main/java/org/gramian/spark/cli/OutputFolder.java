@@ -54,7 +54,6 @@ final class OutputFolder implements AutoCloseable {
         return begun;
     }
 
-    /** Throws if the path exists. */
     static void requireMissing(String place, Configuration hadoop) throws IOException {
         Path folder = new Path(place);
         if (folder.getFileSystem(hadoop).exists(folder)) {

@@ -40,10 +40,8 @@ import picocli.CommandLine.Option;
  * after the committer has cleaned up: they are awaited.
  */
 final class OutputOptions {
-    /** Column of errors. */
     static final String ERROR = "error";
 
-    /** Column of their kinds. */
     static final String KIND = "error_kind";
 
     private static final String IMAGES = "images";
@@ -55,7 +53,6 @@ final class OutputOptions {
             paramLabel = "PLACE",
             required = true,
             description = "output folder, in any file system; for tables one reachable from executors")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private String out;
 
     @Option(
@@ -77,7 +74,6 @@ final class OutputOptions {
             return errors.values().stream().mapToLong(Long::longValue).sum();
         }
 
-        /** Returns lines for the terminal. */
         String text() {
             double seconds = Math.max(time.toMillis(), 1) / 1e3;
             String all = String.format(
@@ -126,7 +122,6 @@ final class OutputOptions {
         }
     }
 
-    /** Creates the folder. */
     OutputFolder begin(SparkSession session) throws IOException {
         return OutputFolder.begin(out, overwrite, hadoop(session));
     }

@@ -1,20 +1,28 @@
 package org.gramian.spark.cli;
 
+import static org.apache.spark.sql.functions.array;
+import static org.apache.spark.sql.functions.coalesce;
 import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.concat_ws;
 import static org.apache.spark.sql.functions.count;
+import static org.apache.spark.sql.functions.count_distinct;
+import static org.apache.spark.sql.functions.explode;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.max;
 import static org.apache.spark.sql.functions.min;
-import static org.apache.spark.sql.functions.percentile_approx;
+import static org.apache.spark.sql.functions.struct;
+import static org.apache.spark.sql.functions.sum;
+import static org.apache.spark.sql.functions.when;
 
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -24,7 +32,10 @@ import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport.ClassCount;
 import org.gramian.image.audit.DatasetFindings;
 import org.gramian.image.audit.Finding;
+import org.gramian.image.audit.Finding.Item;
+import org.gramian.image.audit.Finding.Kind;
 import org.gramian.image.audit.Finding.Severity;
+import org.gramian.image.audit.ImageIssue;
 import org.gramian.spark.cli.SparkInputOptions.LabelOptions;
 import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.PartitionAudit;
@@ -46,6 +57,9 @@ import picocli.CommandLine.Parameters;
             "Example: gramian spark audit 's3a://bucket/photos/*' --out facts.parquet"
         })
 final class SparkAuditCommand extends SparkCommand {
+    /** Most classes listed, the largest. */
+    private static final int CLASSES = 20;
+
     @Mixin
     private final LabelOptions labels = new LabelOptions();
 
@@ -54,7 +68,6 @@ final class SparkAuditCommand extends SparkCommand {
             arity = "1..*",
             paramLabel = "PLACE",
             description = "images, folders (searched recursively), glob patterns, or tables")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 
     @Override
@@ -63,124 +76,154 @@ final class SparkAuditCommand extends SparkCommand {
     @Override
     int run(SparkSession session) throws IOException, InterruptedException {
         output.check(session, places, this::log);
-        SparkInputOptions.Images images = input.read(session, places, this::log);
-        OutputOptions.Written written = output.write(facts(labels.named(images), session), "", this::log);
-        AuditSummary summary = AuditSummary.of(session.read().parquet(output.place()));
-        print(written.text() + summary.text());
-        boolean spoils = summary.findings().stream().anyMatch(found -> found.severity() == Severity.SPOILS);
+        Dataset<Row> images = labels.named(input.read(session, places, this::log));
+        PartitionAudit audit = new PartitionAudit(ImageColumn.of(2, session), 0, 1);
+        OutputOptions.Written written =
+                output.write(images.mapPartitions(audit, Encoders.row(PartitionAudit.SCHEMA)), "", this::log);
+        Dataset<Row> facts = session.read().parquet(output.place());
+        List<ClassCount> classes = classes(facts);
+        List<Finding> findings = new ArrayList<>(DatasetFindings.ofClasses(classes, AuditOptions.DEFAULT));
+        findings.addAll(ofImages(facts));
+        findings.addAll(ofDuplicates(facts));
+        findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
+        print(written.text() + classText(classes) + contents(facts.where("error IS NULL")) + findingText(findings));
+        boolean spoils = findings.stream().anyMatch(found -> found.severity() == Severity.SPOILS);
         return spoils ? SparkMain.DATA : SparkMain.DONE;
     }
 
-    private static Dataset<Row> facts(Dataset<Row> named, SparkSession session) {
-        return named.mapPartitions(
-                new PartitionAudit(ImageColumn.of(2, session), 0, 1), Encoders.row(PartitionAudit.SCHEMA));
+    private static List<ClassCount> classes(Dataset<Row> facts) {
+        return facts.groupBy("label").agg(count(lit(1)), count("format")).orderBy("label").collectAsList().stream()
+                .map(row -> new ClassCount(
+                        String.valueOf(row.getString(0)),
+                        Math.toIntExact(row.getLong(1)),
+                        Math.toIntExact(row.getLong(2)),
+                        List.of()))
+                .toList();
     }
 
-    /**
-     * Summary of an audit for the terminal.
-     *
-     * @param lines about classes and contents
-     * @param findings the worst first
-     */
-    private record AuditSummary(List<String> lines, List<Finding> findings) {
-        /** Most classes listed, the largest. */
-        private static final int CLASSES = 20;
+    /** Finds problems of single images. Names the first and the last image of each: a full list may exceed the driver's memory. */
+    private static List<Finding> ofImages(Dataset<Row> facts) {
+        Column shape = concat_ws(" ", concat_ws("×", col("width"), col("height")), col("format"), col("colour"));
+        Column example = struct(col("path"), coalesce(col("error"), shape));
+        Column kinds = when(col("error").isNull(), col("odd")).otherwise(array(lit(Kind.UNREADABLE.name())));
+        return facts
+                .withColumn("kind", explode(kinds))
+                .groupBy("kind")
+                .agg(count(lit(1)), min(example), max(example))
+                .collectAsList()
+                .stream()
+                .map(row -> {
+                    int number = Math.toIntExact(row.getLong(1));
+                    List<Item> items = Stream.of(row.getStruct(2), row.getStruct(3))
+                            .distinct()
+                            .map(one -> item(String.valueOf(one.getString(0)), one.getString(1)))
+                            .toList();
+                    return row.getString(0).equals(Kind.UNREADABLE.name())
+                            ? DatasetFindings.unreadable(number, items)
+                            : ImageIssue.valueOf(row.getString(0)).finding(number, items, AuditOptions.DEFAULT);
+                })
+                .toList();
+    }
 
-        /** Accuracy of medians, see {@code percentile_approx}. */
-        private static final int ACCURACY = 10_000;
+    private static Item item(String image, String remark) {
+        return new Item(image, remark, List.of(image));
+    }
 
-        /** Summarizes the rows of {@link PartitionAudit}. */
-        static AuditSummary of(Dataset<Row> facts) {
-            List<ClassCount> classes = classes(facts);
-            List<String> lines = new ArrayList<>(lines(classes));
-            lines.addAll(contents(facts.where("error IS NULL")));
-            List<Finding> findings = new ArrayList<>(DatasetFindings.ofClasses(classes, AuditOptions.DEFAULT));
-            findings.addAll(AuditFindings.ofImages(facts));
-            findings.addAll(AuditFindings.ofDuplicates(facts));
-            findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
-            return new AuditSummary(List.copyOf(lines), List.copyOf(findings));
+    /** Finds images with equal pixels. */
+    private static List<Finding> ofDuplicates(Dataset<Row> facts) {
+        Column group = struct(col("first"), col("last"), col("images"));
+        return facts
+                .where(col("error").isNull())
+                .groupBy("pixels")
+                .agg(
+                        count(lit(1)).as("images"),
+                        count_distinct(col("label")).as("labels"),
+                        min("path").as("first"),
+                        max("path").as("last"))
+                .where("images > 1")
+                .groupBy(col("labels").gt(1))
+                .agg(count(lit(1)), sum("images"), min(group), max(group))
+                .collectAsList()
+                .stream()
+                .map(SparkAuditCommand::duplicates)
+                .toList();
+    }
+
+    private static Finding duplicates(Row row) {
+        String sentence =
+                String.format(Locale.ROOT, "%,d images are duplicates, in %,d groups", row.getLong(2), row.getLong(1));
+        List<Item> items = Stream.of(row.getStruct(3), row.getStruct(4))
+                .distinct()
+                .map(group -> new Item(
+                        group.getString(0) + " = " + group.getString(1),
+                        group.getLong(2) == 2 ? "" : group.getLong(2) + " in total",
+                        List.of(group.getString(0), group.getString(1))))
+                .toList();
+        return row.getBoolean(0)
+                ? new Finding(
+                        Severity.SPOILS,
+                        Kind.COPIES_ACROSS_CLASSES,
+                        sentence + ", with different labels",
+                        "One of the labels is wrong, or an image shows both classes: keep one copy, or none.",
+                        items)
+                : new Finding(
+                        Severity.WARN,
+                        Kind.COPIES,
+                        sentence,
+                        "They count more than other images, and a random split may put them on different sides: keep"
+                                + " one.",
+                        items);
+    }
+
+    private static String classText(List<ClassCount> classes) {
+        String largest = classes.stream()
+                .sorted(Comparator.comparingInt(ClassCount::images).reversed())
+                .limit(CLASSES)
+                .map(each -> String.format(
+                        Locale.ROOT,
+                        "  %s: %,d images, %,d readable%n",
+                        QuotedText.visible(each.name()),
+                        each.images(),
+                        each.readable()))
+                .collect(Collectors.joining());
+        return classes.size() <= CLASSES
+                ? largest
+                : largest + String.format(Locale.ROOT, "  ... and %,d more classes%n", classes.size() - CLASSES);
+    }
+
+    private static String contents(Dataset<Row> readable) {
+        Row spread = readable.selectExpr(Stream.of("width", "height")
+                        .flatMap(side -> Stream.of(
+                                "min(" + side + ")",
+                                "percentile_approx(" + side + ", 0.5, 10000)",
+                                "max(" + side + ")"))
+                        .toArray(String[]::new))
+                .head();
+        return spread.isNullAt(0)
+                ? ""
+                : counts(readable, "format")
+                        + counts(readable, "colour")
+                        + String.format(
+                                Locale.ROOT,
+                                "width: min %,d, median %,d, max %,d; height: min %,d, median %,d, max %,d%n",
+                                IntStream.range(0, 6).mapToObj(spread::get).toArray());
+    }
+
+    private static String counts(Dataset<Row> readable, String column) {
+        return readable.groupBy(column).count().orderBy(column).collectAsList().stream()
+                .map(row -> String.format(Locale.ROOT, "%,d %s", row.getLong(1), row.getString(0)))
+                .collect(Collectors.joining(", ", column + ": ", System.lineSeparator()));
+    }
+
+    private static String findingText(List<Finding> findings) {
+        StringBuilder text = new StringBuilder();
+        for (Finding finding : findings) {
+            text.append(String.format(
+                    Locale.ROOT, "%-8s%s%n", finding.severity().text(), QuotedText.visible(finding.sentence())));
+            finding.items()
+                    .forEach(item -> text.append("        - %s%n".formatted(QuotedText.visible(item.toString()))));
+            text.append("        %s%n".formatted(finding.advice()));
         }
-
-        private static List<ClassCount> classes(Dataset<Row> facts) {
-            return facts.groupBy("label").agg(count(lit(1)), count("format")).collectAsList().stream()
-                    .map(row -> new ClassCount(
-                            String.valueOf(row.getString(0)),
-                            Math.toIntExact(row.getLong(1)),
-                            Math.toIntExact(row.getLong(2)),
-                            List.of()))
-                    .sorted(Comparator.comparing(ClassCount::name))
-                    .toList();
-        }
-
-        private static List<String> lines(List<ClassCount> classes) {
-            List<String> lines = classes.stream()
-                    .sorted(Comparator.comparingInt(ClassCount::images).reversed())
-                    .limit(CLASSES)
-                    .map(each -> String.format(
-                            Locale.ROOT,
-                            "  %s: %,d images, %,d readable",
-                            QuotedText.visible(each.name()),
-                            each.images(),
-                            each.readable()))
-                    .collect(Collectors.toCollection(ArrayList::new));
-            if (classes.size() > CLASSES) {
-                lines.add("  ... and " + (classes.size() - CLASSES) + " more classes");
-            }
-            return lines;
-        }
-
-        private static List<String> contents(Dataset<Row> readable) {
-            Map<String, Long> formats = new TreeMap<>();
-            Map<String, Long> colours = new TreeMap<>();
-            for (Row row : readable.groupBy("format", "colour").count().collectAsList()) {
-                formats.merge(row.getString(0), row.getLong(2), Long::sum);
-                colours.merge(row.getString(1), row.getLong(2), Long::sum);
-            }
-            if (formats.isEmpty()) {
-                return List.of();
-            }
-            Row spread = readable.agg(
-                            min("width"),
-                            percentile_approx(col("width"), lit(0.5), lit(ACCURACY)),
-                            max("width"),
-                            min("height"),
-                            percentile_approx(col("height"), lit(0.5), lit(ACCURACY)),
-                            max("height"))
-                    .head();
-            return List.of(
-                    "format: " + counts(formats),
-                    "colour: " + counts(colours),
-                    String.format(
-                            Locale.ROOT,
-                            "width: min %,d, median %,d, max %,d; height: min %,d, median %,d, max %,d",
-                            spread.getInt(0),
-                            spread.getInt(1),
-                            spread.getInt(2),
-                            spread.getInt(3),
-                            spread.getInt(4),
-                            spread.getInt(5)));
-        }
-
-        private static String counts(Map<String, Long> counts) {
-            return counts.entrySet().stream()
-                    .map(entry -> String.format(Locale.ROOT, "%,d %s", entry.getValue(), entry.getKey()))
-                    .collect(Collectors.joining(", "));
-        }
-
-        /** Returns lines for the terminal, with control characters in names escaped. */
-        String text() {
-            StringBuilder text = new StringBuilder();
-            lines.forEach(line -> text.append(line).append(System.lineSeparator()));
-            for (Finding finding : findings) {
-                text.append(String.format(
-                        Locale.ROOT, "%-8s%s%n", finding.severity().text(), QuotedText.visible(finding.sentence())));
-                finding.items()
-                        .forEach(item -> text.append("        - ")
-                                .append(QuotedText.visible(item.toString()))
-                                .append(System.lineSeparator()));
-                text.append("        ").append(finding.advice()).append(System.lineSeparator());
-            }
-            return text.toString();
-        }
+        return text.toString();
     }
 }

@@ -20,7 +20,6 @@ abstract class SparkCommand implements Callable<Integer> {
     private static final String EXECUTOR_OPTIONS = "-XX:CompileThresholdScaling=5";
 
     @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec command;
 
     @Mixin
@@ -37,7 +36,6 @@ abstract class SparkCommand implements Callable<Integer> {
                 defaultValue = "auto",
                 description = "cpu, cuda, cuda:<number>, or auto: the GPU that Spark assigned to the task, or the CPU"
                         + " without one (default: ${DEFAULT-VALUE})")
-        @SuppressWarnings("NullAway.Init") // set by picocli
         private String device;
 
         /** Returns the name, which each executor resolves; throws if it is invalid. */
@@ -69,7 +67,6 @@ abstract class SparkCommand implements Callable<Integer> {
         return code == SparkMain.DATA && isRemote(session.sparkContext().conf()) ? SparkMain.DONE : code;
     }
 
-    /** Prints results. */
     final void print(String text) {
         PrintWriter out = command.commandLine().getOut();
         out.print(text);

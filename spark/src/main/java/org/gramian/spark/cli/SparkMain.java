@@ -54,12 +54,10 @@ public final class SparkMain implements Runnable {
     static final int INTERRUPTED = 5; // not seen outside: during shutdown a signal sets 130 or 143
 
     @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
 
     private SparkMain() {}
 
-    /** Prints the help. */
     @Override
     public void run() {
         spec.commandLine().usage(spec.commandLine().getOut());

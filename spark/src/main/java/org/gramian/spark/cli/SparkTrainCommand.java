@@ -67,7 +67,6 @@ final class SparkTrainCommand extends SparkCommand {
             arity = "1..*",
             paramLabel = "PLACE",
             description = "class folders, glob patterns, or tables")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 
     /** Options of {@code gramian train} that apply on Spark, {@code --set} for all other keys, and the validation column. */
@@ -101,7 +100,6 @@ final class SparkTrainCommand extends SparkCommand {
             }
         }
 
-        /** Returns the given settings. */
         Settings requested() {
             Map<String, String> texts = new LinkedHashMap<>();
             generated.forEach((option, made) -> {
@@ -160,9 +158,7 @@ final class SparkTrainCommand extends SparkCommand {
                     .withListener(this::show)
                     .withCancellation(cancellation)
                     .withHistory(History.open(local.resolve("history.csv")));
-            SparkTrainer.Outcome trained = SparkTrainer.create()
-                    .withDevice(device.name())
-                    .withContext(context)
+            SparkTrainer.Outcome trained = new SparkTrainer(context, device.name())
                     .train(
                             labels.named(images, validation),
                             columns,

@@ -47,7 +47,6 @@ public final class Chunks<T> implements Iterator<T> {
         return ready.next();
     }
 
-    /** Takes the rows of the next chunk. */
     public static <T> List<T> take(Iterator<T> rows, ToLongFunction<T> bytes) {
         List<T> taken = new ArrayList<>();
         long sum = 0;

@@ -47,7 +47,6 @@ final class ExecutorModels {
             return classifier.card();
         }
 
-        /** Returns the length of a descriptor. */
         long descriptorSize() {
             return model.head().pooling().descriptorSize(model.backbone().channels());
         }

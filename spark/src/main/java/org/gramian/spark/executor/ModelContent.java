@@ -97,7 +97,6 @@ public final class ModelContent {
         }
     }
 
-    /** Returns the header of the file. */
     public ModelHeader header() {
         return header;
     }
@@ -107,7 +106,6 @@ public final class ModelContent {
         return bytes;
     }
 
-    /** Returns the model for the tasks of an application. */
     public synchronized SharedModel share(SparkContext application) {
         SharedModel known = shared;
         if (known == null || !application.equals(context)) {

@@ -30,7 +30,6 @@ public enum Output {
     /** Kind of a failure, one of {@link #ERROR_KINDS}. */
     ERROR_KIND(null);
 
-    /** All kinds of failures. */
     public static final List<String> ERROR_KINDS = Stream.concat(
                     Arrays.stream(Problem.values()).map(Problem::name), Stream.of(ImageResult.Failed.NOT_FINITE))
             .toList();
@@ -41,7 +40,6 @@ public enum Output {
         this.needed = needed;
     }
 
-    /** Returns the type of the column. */
     public DataType type() {
         return switch (this) {
             case PREDICTION -> DataTypes.DoubleType;
@@ -50,7 +48,6 @@ public enum Output {
         };
     }
 
-    /** Returns the rows that the column needs. */
     Engine.@Nullable Rows needed() {
         return needed;
     }
@@ -59,23 +56,17 @@ public enum Output {
     @Nullable
     Object of(ImageResult result, ModelCard card) {
         return switch (result) {
-            case ImageResult.Computed computed -> of(computed, card);
             case ImageResult.Failed failed ->
+                this == ERROR ? failed.reason() : this == ERROR_KIND ? failed.kind() : null;
+            case ImageResult.Computed computed ->
                 switch (this) {
-                    case ERROR -> failed.reason();
-                    case ERROR_KIND -> failed.kind();
-                    default -> null;
+                    case PREDICTION -> (double) prediction(computed).logits().top();
+                    case CLASS -> prediction(computed).className();
+                    case PROBABILITY ->
+                        Vectors.dense(prediction(computed).logits().probabilities(card.temperature()));
+                    case DESCRIPTOR -> vector(computed.descriptor());
+                    case ERROR, ERROR_KIND -> null;
                 };
-        };
-    }
-
-    private @Nullable Object of(ImageResult.Computed computed, ModelCard card) {
-        return switch (this) {
-            case PREDICTION -> (double) prediction(computed).logits().top();
-            case CLASS -> prediction(computed).className();
-            case PROBABILITY -> Vectors.dense(prediction(computed).logits().probabilities(card.temperature()));
-            case DESCRIPTOR -> vector(computed.descriptor());
-            case ERROR, ERROR_KIND -> null;
         };
     }
 

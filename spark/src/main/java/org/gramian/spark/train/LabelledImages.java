@@ -164,7 +164,6 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
         return new LabelledImages(split, classes, count);
     }
 
-    /** Returns the rows of one of the sets. */
     Dataset<Row> part(boolean validation) {
         return rows.where(col("validation").equalTo(validation));
     }

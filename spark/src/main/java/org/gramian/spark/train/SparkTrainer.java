@@ -60,7 +60,6 @@ import org.gramian.spark.executor.FeatureTask;
 import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.ModelContent;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -85,11 +84,10 @@ import org.gramian.train.recipe.Recipe;
  * or solves the head with {@link TwoStageTraining}, as one machine does. For the classifiers {@code lda} and {@code mean} executors
  * compute descriptors and sum their statistics instead ({@link ClassSums}): any number of images fits.
  *
- * @param weights of pretrained backbones
  * @param context device of the driver, listener, cancellation and history
  * @param device of the executors: {@code cpu}, {@code cuda:1}, or {@code auto} for the GPU that Spark assigned to the task
  */
-public record SparkTrainer(WeightStore weights, TrainingContext context, String device) {
+public record SparkTrainer(TrainingContext context, String device) {
     /** Largest part of the driver's heap for features. */
     private static final int HEAP_PERCENT = 60;
 
@@ -117,21 +115,6 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
      */
     public record Outcome(Settings settings, long training, long validation, long unreadable) {}
 
-    /** Returns a trainer with the default weights folder and without listeners; the driver computes on the CPU. */
-    public static SparkTrainer create() {
-        return new SparkTrainer(WeightStore.ofProcess(), TrainingContext.of(Device.CPU), "auto");
-    }
-
-    /** Returns this trainer with another context. */
-    public SparkTrainer withContext(TrainingContext other) {
-        return new SparkTrainer(weights, other, device);
-    }
-
-    /** Returns this trainer with another device of the executors. */
-    public SparkTrainer withDevice(String other) {
-        return new SparkTrainer(weights, context, other);
-    }
-
     /**
      * Trains a model. As with all estimators of Spark, the caller keeps test images out of the table.
      *
@@ -151,7 +134,8 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
         LabelledImages images = columns.validation().isEmpty()
                 ? all.split(config.options().validation(), config.recipe().seed())
                 : all;
-        try (FrozenBackbone network = InitialModel.network(config.network(), weights, context.device(), this::warn)) {
+        try (FrozenBackbone network =
+                InitialModel.network(config.network(), WeightStore.ofProcess(), context.device(), this::warn)) {
             return new Run(this, images, images.counts(), settings, config, network).train(file);
         }
     }
@@ -187,7 +171,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, String 
                         Protocols.parse("holdout"),
                         Math.toIntExact(images),
                         0, // no learned head competes
-                        weights.available(),
+                        WeightStore.ofProcess().available(),
                         context.device().kind()));
     }
 

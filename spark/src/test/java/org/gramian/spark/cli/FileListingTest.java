@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.gramian.spark.cli.SparkInputOptions.FileListing;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,7 +64,7 @@ class FileListingTest {
     }
 
     @Test
-    void brokenLinkAndImageWithoutExtensionAreListedAsByGramian() throws IOException {
+    void listsBrokenLinkAndImageWithoutExtension() throws IOException {
         Path links = Files.createDirectory(folder.resolve("deep/links"));
         Files.createSymbolicLink(links.resolve("nowhere.jpg"), folder.resolve("gone.jpg"));
         Files.createSymbolicLink(links.resolve("round"), folder);

@@ -38,7 +38,7 @@ class SparkMainTest {
     }
 
     @Test
-    void wrongArgumentOrFileOnTheDriverIsAUsageError() {
+    void wrongArgumentOnDriverIsUsageError() {
         assertThat(code(new IllegalArgumentException("--this"))).isEqualTo(SparkMain.USAGE);
         assertThat(code(new IOException("no such file"))).isEqualTo(SparkMain.USAGE);
         assertThat(code(new UncheckedIOException(new IOException("no such file"))))
@@ -69,7 +69,7 @@ class SparkMainTest {
     }
 
     @Test
-    void modelOrDeviceErrorInATaskHasItsOwnExitCode() {
+    void modelErrorInTaskHasItsExitCode() {
         assertThat(code(ofTask(new UncheckedIOException(new ModelFileException(Path.of("m"), "no model")))))
                 .isEqualTo(SparkMain.MODEL);
         assertThat(code(ofTask(missingDevice()))).isEqualTo(SparkMain.USAGE);

@@ -30,7 +30,7 @@ class ChunksTest {
     }
 
     @Test
-    void chunksAreBoundedInBytesExceptForASingleLargeRow() {
+    void chunksAreBoundedInBytes() {
         List<List<Long>> taken = new ArrayList<>();
         Iterator<Long> rows =
                 List.of(Chunks.MOST_BYTES * 2, 1L, Chunks.MOST_BYTES, 5L).iterator();

@@ -18,7 +18,7 @@ class ExecutorModelsTest {
     private Path folder;
 
     @Test
-    void modelIsLoadedOnceAndFreedWhenUnusedAndAnotherIsLoaded() throws IOException {
+    void loadsModelOnceAndFreesUnused() throws IOException {
         SparkContext context = LocalSpark.session().sparkContext();
         SharedModel first = shared(context, 1);
         SharedModel second = shared(context, 2);

@@ -44,6 +44,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SparkTrainerTest {
+    private static final SparkTrainer TRAINER = new SparkTrainer(TrainingContext.of(Device.CPU), "auto");
     private static final LabelledImages.Columns COLUMNS =
             new LabelledImages.Columns("path", "path", "label", "validation");
     private static final int UNREADABLE = 7;
@@ -125,8 +126,7 @@ class SparkTrainerTest {
     void headTrainedOnCollectedFeaturesEqualsOneMachine() throws IOException {
         Path file = folder.resolve("trained.safetensors");
 
-        SparkTrainer.Outcome trained =
-                SparkTrainer.create().train(table, COLUMNS, requested("stage1.epochs", "3"), file);
+        SparkTrainer.Outcome trained = TRAINER.train(table, COLUMNS, requested("stage1.epochs", "3"), file);
 
         assertThat(List.of(trained.training(), trained.validation(), trained.unreadable()))
                 .containsExactly(28L, 7L, 1L);
@@ -146,7 +146,7 @@ class SparkTrainerTest {
         Settings requested = requested("network.classifier", classifier).with("network.pooling", "covariance/triu");
         Path file = folder.resolve(classifier + ".safetensors");
 
-        SparkTrainer.Outcome trained = SparkTrainer.create().train(table, COLUMNS, requested, file);
+        SparkTrainer.Outcome trained = TRAINER.train(table, COLUMNS, requested, file);
 
         assertThat(List.of(trained.training(), trained.unreadable())).containsExactly(28L, 1L);
         try (Model model = ModelFile.read(file, Device.CPU).model()) {
@@ -155,7 +155,7 @@ class SparkTrainerTest {
                     .containsExactly(normalized(onOneMachine(trained.settings())), within(1e-4));
         }
         Path again = folder.resolve("again.safetensors");
-        SparkTrainer.create().train(table, COLUMNS, requested, again);
+        TRAINER.train(table, COLUMNS, requested, again);
         assertThat(again).hasSameBinaryContentAs(file);
     }
 
@@ -210,7 +210,7 @@ class SparkTrainerTest {
     private static void assertRejected(Dataset<Row> rows, Settings requested, String... facts) {
         Path file = folder.resolve("never.safetensors");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> SparkTrainer.create().train(rows, COLUMNS, requested, file))
+                .isThrownBy(() -> TRAINER.train(rows, COLUMNS, requested, file))
                 .withMessageContainingAll(facts);
         assertThat(file).doesNotExist();
     }

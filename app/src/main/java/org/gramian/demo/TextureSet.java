@@ -136,8 +136,9 @@ public record TextureSet(int images, int side, long seed) {
         BufferedImage image = new BufferedImage(side, side, BufferedImage.TYPE_INT_RGB);
         for (int i = 0; i < side * side; i++) {
             double x = (i % side + 0.5) / side;
-            double y = (i / side + 0.5) / side;
-            double[] patch = patches[(int) (y * GRID) * GRID + (int) (x * GRID)].at(x * GRID % 1, y * GRID % 1);
+            int row = i / side;
+            double y = (row + 0.5) / side;
+            double[] patch = patches[((int) (y * GRID)) * GRID + (int) (x * GRID)].at(x * GRID % 1, y * GRID % 1);
             int rgb = 0;
             for (int channel = 0; channel < 3; channel++) {
                 double value = patch.length > 0 ? patch[channel] : left[channel] + (right[channel] - left[channel]) * x;

@@ -39,6 +39,7 @@ record DualLda(Tensor products, LabelledRows rows, long size, OptionalDouble shr
      * @param coefficients B {@code [k, m]}, float64
      * @param bias b
      */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record Solution(Tensor coefficients, double[] bias, double shrinkage) {}
 
     /** Solves for the classifier of some rows, which must have every class. */
@@ -94,7 +95,7 @@ record DualLda(Tensor products, LabelledRows rows, long size, OptionalDouble shr
         Tensor identity = Tensors.identity(within.size(0), DType.F64, within.device());
         Tensor shifted = within.add(identity.mulInPlace(ridge));
         if (ridge == 0 || !Decompositions.isPositiveDefinite(shifted)) {
-            throw new UnsolvableException(Lda.singular(within.size(0), size, gamma));
+            throw new UnsolvableException(Lda.singular((double) within.size(0), size, gamma));
         }
         Tensor factor = Decompositions.cholesky(shifted);
         Tensor half = Decompositions.solveTriangular(factor, right, false, true);

@@ -100,8 +100,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         }
         try (Scope _ = Scope.open()) {
             Tensor square = products.rows().to(DType.F64);
-            return Optional.of(
-                    new DualLda(square, products, size, OptionalDouble.empty()).crossValidate(folds, watch));
+            return Optional.of(new DualLda(square, products, size, OptionalDouble.empty()).crossValidate(folds, watch));
         }
     }
 

@@ -58,6 +58,7 @@ public final class ModelFile {
      * @param header architecture and card
      * @param tensors every parameter by its name in the file
      */
+    @SuppressWarnings("exports") // for the engines of the application
     public record Content(ModelHeader header, Map<String, StoredTensor> tensors) {
         /**
          * Returns the content of a model. Parameters on the CPU are not copied: the model must stay open; others are copied in the

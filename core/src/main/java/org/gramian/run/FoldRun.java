@@ -34,9 +34,9 @@ import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Fit.StageOutcome;
+import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.History;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TwoStageTraining;
@@ -237,8 +237,9 @@ final class FoldRun {
     /** Selects the head by a search on the training images, once for a fold: a resumed run keeps its choice. */
     private HeadSearch.Result chooseHead(TrainingContext training) throws IOException {
         Optional<HeadSearch.Result> kept = folder.candidates();
-        Optional<LinearSolver> given =
-                plan.settings().wanted().has("network.classifier") ? plan.config().recipe().solver() : Optional.empty();
+        Optional<LinearSolver> given = plan.settings().wanted().has("network.classifier")
+                ? plan.config().recipe().solver()
+                : Optional.empty();
         HeadSearch.Result result = kept.isPresent()
                 ? kept.get()
                 : new HeadSearch(data(), training, plan.dataset().classes().size(), given, plan.seed()).run();

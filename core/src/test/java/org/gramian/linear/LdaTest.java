@@ -74,11 +74,14 @@ class LdaTest {
             LabelledRows given = rows.rows();
             GroupFolds folds = GroupFolds.of(given);
             CrossValidation expected = CrossValidation.of(
-                    given, folds, part -> new Lda(OptionalDouble.empty()).fit(part, SolverListener.NONE), SolverListener.NONE);
+                    given,
+                    folds,
+                    part -> new Lda(OptionalDouble.empty()).fit(part, SolverListener.NONE),
+                    SolverListener.NONE);
             Tensor products = Gram.of(given.rows()).products();
             LabelledRows gram = LabelledRows.of(products, rows.labels(), rows.groups(), rows.classes());
-            CrossValidation found = Lda.crossValidation(gram, rows.size(), SolverListener.NONE)
-                    .orElseThrow();
+            CrossValidation found =
+                    Lda.crossValidation(gram, rows.size(), SolverListener.NONE).orElseThrow();
             for (int i = 0; i < given.count(); i++) {
                 assertThat(aboutMean(found.logits()[i])).containsExactly(aboutMean(expected.logits()[i]), within(1e-2));
             }

@@ -100,9 +100,7 @@ final class FrozenFirstTest {
         assertThat(events).contains(selection.chosen());
         List<HeadCandidate> others =
                 selection.entries().subList(1, selection.entries().size());
-        assertThat(others)
-                .extracting(HeadCandidate::accuracy)
-                .isSortedAccordingTo((a, b) -> Double.compare(b, a));
+        assertThat(others).extracting(HeadCandidate::accuracy).isSortedAccordingTo((a, b) -> Double.compare(b, a));
         assertThat(others)
                 .allSatisfy(other -> assertThat(-other.behind()).isLessThanOrEqualTo(other.behindError() + 1e-12));
         assertThat(ModelFile.header(folder.resolve("run").resolve(FoldFolder.MODEL))
@@ -152,11 +150,7 @@ final class FrozenFirstTest {
     @Test
     void learnedHeadCompetesWithTheSolvedOne() throws IOException, InterruptedException {
         RunResult result = train(
-                settings()
-                        .with("quality", "best")
-                        .with("optimizer.batch", 4)
-                        .with("data.validation", 0.2),
-                "run");
+                settings().with("quality", "best").with("optimizer.batch", 4).with("data.validation", 0.2), "run");
         assertThat(events.stream()
                         .filter(TrainEvent.Evaluated.class::isInstance)
                         .map(event -> ((TrainEvent.Evaluated) event).stage()))

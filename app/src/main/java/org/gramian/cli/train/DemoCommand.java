@@ -39,8 +39,8 @@ import org.gramian.train.event.TrainEvent.Warning;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
-import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.HeadSearch;
+import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -209,8 +209,7 @@ public final class DemoCommand implements Callable<Integer> {
                         test.images(),
                         average.accuracy().text(),
                         auto.accuracy().text(),
-                        HeadSearch.Result.read(
-                                        out.resolve(HeadSearch.AUTO).resolve(HeadSearch.FILE))
+                        HeadSearch.Result.read(out.resolve(HeadSearch.AUTO).resolve(HeadSearch.FILE))
                                 .best()
                                 .name(),
                         test.text(),

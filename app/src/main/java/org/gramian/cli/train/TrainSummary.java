@@ -80,7 +80,8 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
     /** The images that the time budget allowed. */
     private Optional<String> sampled() {
         if (result.folds().stream().anyMatch(FoldResult::isFirstModel)) {
-            return Optional.of("this is the first model of the run, a linear classifier on average pooling; --resume trains further");
+            return Optional.of(
+                    "this is the first model of the run, a linear classifier on average pooling; --resume trains further");
         }
         try {
             return new ExistingRun(folder.path())

@@ -279,8 +279,8 @@ public final class DefaultResolver {
                 .isPresent();
         if (!hasSolver) {
             untrainedSize(get(TrainConfig::pooling), NetworkConfig.backbone(settings.partial()))
-                    .ifPresent(size -> choose(
-                            "network.classifier", solver(size), "the pooling has no trainable parameters"));
+                    .ifPresent(size ->
+                            choose("network.classifier", solver(size), "the pooling has no trainable parameters"));
         }
     }
 

@@ -108,11 +108,10 @@ public record NetworkConfig(
     /** Returns whether the head starts from weights of the layers behind the cut. */
     public boolean usesTail() {
         return (auto && HeadSearch.hasUsefulTail(backbone))
-                || !second
-                        .orElse(pooling)
-                .resolve(backbone, Integer.MAX_VALUE)
-                .pretrained()
-                .isEmpty();
+                || !second.orElse(pooling)
+                        .resolve(backbone, Integer.MAX_VALUE)
+                        .pretrained()
+                        .isEmpty();
     }
 
     /** @throws ConfigException if crops of that size are too small for the layer or for the pooling */

@@ -273,6 +273,7 @@ public final class HeadSearch {
      * @param members one pooling, or several that are joined
      * @param correct whether each image is classified correctly out of fold
      */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Scored(List<Member> members, LinearSolver solver, double accuracy, boolean[] correct) {
         long size() {
             return members.stream().mapToLong(Member::size).sum();
@@ -364,14 +365,14 @@ public final class HeadSearch {
             Scored selected = all.stream()
                     .filter(one ->
                             best.accuracy - one.accuracy <= CrossValidation.pairedError(best.correct, one.correct))
-                    .min(Comparator.comparingLong(Scored::size).thenComparing(one -> -one.accuracy))
+                    .min(Comparator.comparingLong(Scored::size).thenComparingDouble(one -> -one.accuracy))
                     .orElse(best);
             Scored solved = solver.isPresent() || mostIsUsed() ? selected : withSvm(selected, every);
             return new Result(
                     Stream.concat(
                                     Stream.of(solved),
                                     all.stream()
-                                            .filter(one -> one != solved)
+                                            .filter(one -> !one.equals(solved))
                                             .sorted(Comparator.comparingDouble(Scored::accuracy)
                                                     .reversed()
                                                     .thenComparingLong(Scored::size)))
@@ -382,7 +383,7 @@ public final class HeadSearch {
 
         private Scored best() {
             return all.stream()
-                    .max(Comparator.comparingDouble(Scored::accuracy).thenComparing(one -> -one.size()))
+                    .max(Comparator.comparingDouble(Scored::accuracy).thenComparingLong(one -> -one.size()))
                     .orElseThrow();
         }
 
@@ -500,8 +501,11 @@ public final class HeadSearch {
                                         .size()
                                 >= least)
                         .toArray();
-                boolean several =
-                        Arrays.stream(found).map(i -> samples.get(i).label()).distinct().count() > 1;
+                boolean several = Arrays.stream(found)
+                                .map(i -> samples.get(i).label())
+                                .distinct()
+                                .count()
+                        > 1;
                 if (folds == 1 || (several && 5 * found.length >= 4 * which.length)) {
                     return found;
                 }
@@ -509,8 +513,7 @@ public final class HeadSearch {
         }
 
         private LabelledRows labelled(Tensor rows, int[] which) {
-            int[] labels =
-                    Arrays.stream(which).map(i -> samples.get(i).label()).toArray();
+            int[] labels = Arrays.stream(which).map(i -> samples.get(i).label()).toArray();
             int[] present = Arrays.stream(labels).distinct().sorted().toArray();
             int[] dense = Arrays.stream(labels)
                     .map(label -> Arrays.binarySearch(present, label))

@@ -70,14 +70,14 @@ final class DefaultResolverTest {
 
     @ParameterizedTest(name = "{0} {1} {2}")
     @CsvSource(delimiter = '|', textBlock = """
-            ''                          | CPU  | 0       | data.protocol=holdout:0.2 data.crops=resize:320 network.pooling=auto network.classifier=svm data.validation=0 stage1.epochs=0 stage2.epochs=0
-            ''                          | CUDA | 0       | network.backbone=efficientnet-lite4 network.layer=block20+block28 stage2.epochs=0
+            ''                          | CPU  | 0       | data.protocol=holdout:0.2 data.crops=resize:320 network.pooling=auto network.classifier=lda data.validation=0 stage1.epochs=0 stage2.epochs=0
+            ''                          | CUDA | 0       | network.backbone=efficientnet-lite4 network.layer=block20+block24+block28 stage2.epochs=0
             ''                          | CUDA | 3000    | stage2.epochs=20 network.layer=block20+block29 optimizer.name=adamw stage2.schedule=cosine stage2.warmup=1.6 stage2.backbone-rate=0.1 optimizer.precision=bf16 data.augment=standard stage2.image-size=224 data.validation=0.1
             ''                          | CUDA | 1000000 | stage2.epochs=5
             ''                          | CPU  | 3000    | stage2.epochs=0 stage1.refit=none
             quality=fast                | CUDA | 3000    | stage2.epochs=0
             quality=best                | CUDA | 3000    | stage2.epochs=40
-            network.classifier=lda      | CUDA | 3000    | stage2.epochs=0 network.layer=block20+block28
+            network.classifier=lda      | CUDA | 3000    | stage2.epochs=0 network.layer=block20+block24+block28
             network.classifier=softmax  | CPU  | 3000    | stage1.refit=svm
             network.classifier=softmax  | CPU  | 6000    | stage1.refit=svm:C=10
             network.classifier=softmax fidelity=paper   | CPU | 3000 | stage1.refit=none optimizer.name=sgd
@@ -236,7 +236,7 @@ final class DefaultResolverTest {
                         && !Pooling.parse(method.pooling())
                                 .resolve(backbone, 100)
                                 .hasTrainable(backbone.channels());
-                assertValues(all, "network.classifier=" + (solved ? "svm" : method.classifier()));
+                assertValues(all, "network.classifier=" + (solved ? "lda" : method.classifier()));
             }
         }
     }

@@ -70,8 +70,8 @@ import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.HeadSearch;
+import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TwoStageTraining;
@@ -249,7 +249,9 @@ public record SparkTrainer(TrainingContext context, String device) {
 
         Outcome train(Path file) throws IOException {
             Optional<LinearSolver> solver = config.recipe().solver().filter(SparkTrainer::isSummable);
-            if (solver.isPresent() && settings.wanted().has("network.classifier") && !config.network().auto()) {
+            if (solver.isPresent()
+                    && settings.wanted().has("network.classifier")
+                    && !config.network().auto()) {
                 Head head = head(config.network().pooling());
                 long size = head.pooling().descriptorSize(network.backbone().channels());
                 if (solver.get() instanceof NearestMean || ClassSums.fits(size)) {
@@ -289,9 +291,8 @@ public record SparkTrainer(TrainingContext context, String device) {
             Pooling pooling =
                     config.network().auto() ? selected(data) : config.network().pooling();
             try (Model model = InitialModel.model(head(pooling), seed(), network)) {
-                Recipe recipe = config.recipe().solver().isPresent()
-                        ? config.recipe().frozen()
-                        : config.recipe();
+                Recipe recipe =
+                        config.recipe().solver().isPresent() ? config.recipe().frozen() : config.recipe();
                 new TwoStageTraining(model, recipe, data, context())
                         .run((outcome, scores) -> write(
                                 file,

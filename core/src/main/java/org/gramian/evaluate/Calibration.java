@@ -53,6 +53,11 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
             return mean > standardError;
         }
 
+        /** Returns whether a loss exceeds its standard error. */
+        public boolean isSignificantLoss() {
+            return mean < -standardError;
+        }
+
         private static double loss(Evaluation evaluation, int index) {
             ImagePrediction one = evaluation.predictions().get(index);
             return -one.logits()

@@ -320,8 +320,9 @@ final class FoldRun {
     }
 
     /**
-     * Writes the model of a stage. The model with the frozen backbone, which is simpler, stays unless the log loss of the
-     * calibrated trained model on the validation set is lower by more than the standard error of the paired difference.
+     * Writes the model of a stage, unless the model before it stays. Models are compared by the log loss of calibrated probabilities on
+     * the validation set, with the standard error of the paired difference: a fine-tuned model replaces the frozen one unless it is worse
+     * by more than that, a learned head the solved one only if it is better by more.
      */
     private void keep(StageOutcome outcome, TwoStageTraining.Scores scores, Model model) throws IOException {
         if (outcome.result().isPresent()) {
@@ -330,14 +331,15 @@ final class FoldRun {
         Measured measured = measured(outcome, scores);
         if (outcome.stage() == 1 && plan.config().recipe().stage2().epochs() > 0) {
             folder.keepFirst(measured.evaluation, measured.validation);
-        } else if ((outcome.stage() == 2 || Files.exists(folder.frozen())) && !replacesFrozen(measured.validation)) {
+        } else if ((outcome.stage() == 2 || Files.exists(folder.frozen()))
+                && !replacesFrozen(outcome.stage(), measured.validation)) {
             return;
         }
         folder.keep(measured.evaluation, model, card(outcome, measured));
     }
 
     /** Compares the trained with the simpler model on the validation set, and adopts the latter unless the former wins. */
-    private boolean replacesFrozen(Optional<Evaluation> validation) throws IOException {
+    private boolean replacesFrozen(int stage, Optional<Evaluation> validation) throws IOException {
         Optional<Evaluation> first = folder.firstValidation();
         if (first.isEmpty() || validation.isEmpty()) {
             if (folder.afterFirst().isPresent()) {
@@ -359,12 +361,13 @@ final class FoldRun {
                 gain.mean() < 0 ? "higher" : "lower",
                 Math.abs(gain.mean()),
                 gain.standardError());
-        if (gain.isSignificant()) {
+        boolean replaces = stage == 2 ? !gain.isSignificantLoss() : gain.isSignificant();
+        if (replaces) {
             context.listener().accept(new TrainEvent.Warning(figures + "; keeping the trained model"));
         } else {
             adopt(figures);
         }
-        return gain.isSignificant();
+        return replaces;
     }
 
     private static List<ImagePrediction> predictions(List<Sample> samples, List<Logits> logits) {

@@ -102,7 +102,7 @@ public final class TrainCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Durations.class,
             description =
-                    "time for the whole run, e.g. 30s, 2m or 1h30m; uses as many images as fit and always ends with a model")
+                    "time for the whole run, e.g. 30s, 2m or 1h30m; uses as many images as fit, ends with a model")
     private @Nullable Duration budget;
 
     @Mixin

@@ -56,7 +56,9 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
         List<Evaluation> first = result.folds().stream()
                 .flatMap(fold -> fold.afterFirst().stream())
                 .toList();
-        if (first.size() < result.folds().size()) {
+        List<Evaluation> last =
+                result.folds().stream().map(FoldResult::evaluation).toList();
+        if (first.size() < result.folds().size() || first.equals(last)) { // the frozen model stays
             return Optional.empty();
         }
         return Optional.of(String.format(

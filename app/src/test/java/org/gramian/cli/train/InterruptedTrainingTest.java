@@ -60,16 +60,6 @@ final class InterruptedTrainingTest extends TrainFixture {
         }
     }
 
-    @Test
-    void dryRunEndsAtOnce() throws IOException, InterruptedException {
-        try (Program program = startSlowly("--dry-run")) {
-            await(program, "filters");
-            program.process().destroy();
-            assertThat(program.code()).as(program.said()).isEqualTo(SIGTERM);
-            assertThat(program.said()).contains("gramian: interrupted").doesNotContain("optimizer.batch");
-        }
-    }
-
     /** An epoch that ends between the two lines fails before the signal comes, and is cut short by it: then it is tried again. */
     @Test
     void reportsFailureWhileStopping() throws IOException, InterruptedException {

@@ -79,8 +79,7 @@ public record TrainConfig(
         // a tenth: a smaller set is too noisy to rank epochs, a larger one takes too many images from training
         @Key(
                 name = "data.validation",
-                help =
-                        "fraction of training images for the validation set, instead of one that the dataset has; 0: no validation set",
+                help = "fraction of training images for validation, in place of the dataset's own set; 0: none",
                 rule = "0.1 if the head or all layers are trained by epochs, else 0",
                 below = 1,
                 option = "--validation FRACTION",

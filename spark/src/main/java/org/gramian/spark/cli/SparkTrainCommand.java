@@ -44,7 +44,7 @@ import picocli.CommandLine.Spec;
         header = "Trains a model on a large labelled dataset.",
         description = {
             "Executors compute features of a frozen backbone; the driver collects them and trains or solves the head,",
-            "up to 60 % of its heap (--driver-memory). With --classifier lda or mean executors sum statistics instead,",
+            "up to 60 %% of its heap (--driver-memory). With --classifier lda or mean executors sum statistics instead,",
             "for any number of images. All images are training images except for a validation fraction: keep test",
             "images elsewhere. The folder gets model.safetensors, config.yaml and history.csv.",
             "Example: gramian spark train photos/ --out run --backbone googlenet --classifier lda"

@@ -107,7 +107,9 @@ class SparkTrainerTest {
             FeatureExtractor extractor = new FeatureExtractor(
                     network, FeatureExtractor.DEFAULT_BATCH, config.options().featureType());
             TrainingData data = new TrainingData(
-                    new TrainingData.Parts(training, validation, List.of()),
+                    // without them a solver has no last fit on both, as on Spark
+                    new TrainingData.Parts(
+                            training, config.recipe().solver().isPresent() ? List.of() : validation, List.of()),
                     config.options().crops().training(config.recipe().seed()),
                     config.options().testPlan().testing(),
                     new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));

@@ -78,7 +78,7 @@ class LdaTest {
                     folds,
                     part -> new Lda(OptionalDouble.empty()).fit(part, SolverListener.NONE),
                     SolverListener.NONE);
-            Tensor products = Gram.of(given.rows()).products();
+            Tensor products = RowProducts.of(given.rows()).products();
             LabelledRows gram = LabelledRows.of(products, rows.labels(), rows.groups(), rows.classes());
             CrossValidation found =
                     Lda.crossValidation(gram, rows.size(), SolverListener.NONE).orElseThrow();

@@ -30,10 +30,10 @@ import org.gramian.backbone.Backbone;
 import org.gramian.basis.AtomicFile;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.CrossValidation;
-import org.gramian.linear.Gram;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.Lda;
 import org.gramian.linear.LinearSolver;
+import org.gramian.linear.RowProducts;
 import org.gramian.linear.Svm;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
@@ -315,7 +315,7 @@ public final class HeadSearch {
      * @param size length of its descriptor
      * @param gram of its centred descriptors on the training images
      */
-    private record Member(String name, String text, long size, Gram gram) {
+    private record Member(String name, String text, long size, RowProducts gram) {
         /** Returns the pooling with a final scale to a root mean square norm. */
         String scaled(double length) {
             String factor = String.format(Locale.ROOT, "%.4g", length / Math.sqrt(gram.meanSquare()));
@@ -458,7 +458,7 @@ public final class HeadSearch {
             }
             LinearSolver svm = new Svm(OptionalDouble.of(10));
             try (Scope _ = Scope.open()) {
-                LabelledRows rows = labelled(Gram.rowsOf(joined(lda.members)), which);
+                LabelledRows rows = labelled(RowProducts.rowsOf(joined(lda.members)), which);
                 CrossValidation scores =
                         svm.solve(rows, this::watch).crossValidation().orElseThrow();
                 Scored other = new Scored(lda.members, svm, scores.accuracy(), scores.correct());
@@ -560,12 +560,12 @@ public final class HeadSearch {
                         rows.slice(0, start, start + indices.length).copyFrom(made);
                     }
                 }
-                Gram gram = Gram.of(rows);
+                RowProducts gram = RowProducts.of(rows);
                 return new Member(
                         candidate.name(),
                         pooling.text(),
                         size,
-                        new Gram(scope.keep(gram.products()), gram.meanSquare()));
+                        new RowProducts(scope.keep(gram.products()), gram.meanSquare()));
             }
         }
     }

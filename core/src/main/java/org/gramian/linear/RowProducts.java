@@ -7,23 +7,23 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * Products of centred rows with one another, divided by their mean squared length. That of joined rows is the mean of those of their
- * parts.
+ * Products of centred rows with one another, divided by their mean squared length. Those of joined rows are the mean of those of
+ * their parts.
  *
  * @param products {@code [n, n]} of the rows about their mean, float32
  * @param meanSquare mean squared length of the centred rows
  */
-public record Gram(Tensor products, double meanSquare) {
+public record RowProducts(Tensor products, double meanSquare) {
     /** Relative to the mean squared length of a row: the rounding of the products is smaller. */
     private static final double JITTER = 1e-5;
 
     /** Computes the products of rows {@code [n, d]}; they belong to the open scope. */
-    public static Gram of(Tensor rows) {
+    public static RowProducts of(Tensor rows) {
         try (Scope scope = Scope.open()) {
             Tensor products = CentredRows.aroundMean(rows).gram();
             double square = products.diagonal().to(DType.F64).sum().item() / rows.size(0);
             double scale = square > 0 ? square : 1; // all rows are equal
-            return new Gram(scope.keep(products.mulInPlace(1 / scale)), scale);
+            return new RowProducts(scope.keep(products.mulInPlace(1 / scale)), scale);
         }
     }
 

@@ -101,7 +101,7 @@ final class FoldRun {
             solveFirst(); // on all images: the result if the time ends before a better head is found
         }
         boolean searched = plan.config().network().auto() && !resumed;
-        Optional<HeadSearch.Result> choice = searched ? Optional.of(chooseHead(training)) : Optional.empty();
+        Optional<HeadSearch.Result> choice = searched ? chooseHead(training) : Optional.empty();
         if (choice.isPresent() && recipe.solver().isPresent()) {
             recipe = recipe.withSolver(LinearSolver.parse(choice.get().best().classifier()));
         }
@@ -234,19 +234,19 @@ final class FoldRun {
         adopted = true;
     }
 
-    /** Selects the head by a search on the training images, once for a fold: a resumed run keeps its choice. */
-    private HeadSearch.Result chooseHead(TrainingContext training) throws IOException {
+    /** Selects the head by a search on the training images, once for a fold: a resumed run keeps its choice. Empty for too few images. */
+    private Optional<HeadSearch.Result> chooseHead(TrainingContext training) throws IOException {
         Optional<HeadSearch.Result> kept = folder.candidates();
         Optional<LinearSolver> given = plan.settings().wanted().has("network.classifier")
                 ? plan.config().recipe().solver()
                 : Optional.empty();
-        HeadSearch.Result result = kept.isPresent()
-                ? kept.get()
+        Optional<HeadSearch.Result> result = kept.isPresent()
+                ? kept
                 : new HeadSearch(data(), training, plan.dataset().classes().size(), given, plan.seed()).run();
-        if (kept.isEmpty()) {
-            folder.keepCandidates(result);
+        if (kept.isEmpty() && result.isPresent()) {
+            folder.keepCandidates(result.get());
         }
-        context.listener().accept(result.chosen());
+        result.ifPresent(found -> context.listener().accept(found.chosen()));
         return result;
     }
 

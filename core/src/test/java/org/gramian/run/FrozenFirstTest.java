@@ -148,6 +148,23 @@ final class FrozenFirstTest {
     }
 
     @Test
+    void oneTrainingImagePerClassEndsWithAModel() throws IOException, InterruptedException {
+        Dataset two = PaintedImages.folders(folder.resolve("two"), 2, 2);
+        Settings half = settings().with("data.protocol", Protocols.parse("holdout:0.5"));
+        TrainingRun.of(two)
+                .with(half)
+                .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))
+                .with(trainer(half, _ -> {}, Cancellation.onRequest()).context())
+                .train(folder.resolve("run"));
+        assertThat(events).noneMatch(TrainEvent.HeadChosen.class::isInstance);
+        assertThat(ModelFile.header(folder.resolve("run/model.safetensors"))
+                        .head()
+                        .pooling()
+                        .text())
+                .contains("average");
+    }
+
+    @Test
     void learnedHeadCompetesWithTheSolvedOne() throws IOException, InterruptedException {
         RunResult result = train(
                 settings().with("quality", "best").with("optimizer.batch", 4).with("data.validation", 0.2), "run");

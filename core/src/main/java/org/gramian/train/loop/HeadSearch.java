@@ -242,10 +242,11 @@ public final class HeadSearch {
     /**
      * Compares the candidates on at most {@value #MOST_IMAGES} training images. With a time budget it stops when half of the remaining time is used.
      *
+     * @return empty if fewer than 2 classes have images for 2 folds
      * @throws IOException if an image cannot be read
      * @throws InterruptedTrainingException if the run is cancelled
      */
-    public Result run() throws IOException {
+    public Optional<Result> run() throws IOException {
         int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
         List<Sample> some = data.some(most);
         try (Scope _ = Scope.open();
@@ -336,12 +337,18 @@ public final class HeadSearch {
             this.left = context.cancellation().remaining();
         }
 
-        Result run() {
+        Optional<Result> run() {
+            int[] every = eligible(IntStream.range(0, samples.size()).toArray());
+            if (every.length == 0) {
+                context.listener()
+                        .accept(new TrainEvent.Warning("too few training images of each class to compare heads:"
+                                + " average pooling is used; add images, or set --pooling"));
+                return Optional.empty();
+            }
             List<Candidate> singles = candidates(backbone).stream()
                     .filter(candidate -> roomy(resolved(candidate).descriptorSize(backbone.channels()))
                             .isPresent())
                     .toList();
-            int[] every = eligible(IntStream.range(0, samples.size()).toArray());
             int[] first = eligible(
                     IntStream.range(0, samples.size()).filter(i -> i % 3 == 0).toArray());
             List<Candidate> kept = first.length < FEWEST_IMAGES / 4 ? singles : promising(singles, first);
@@ -368,7 +375,7 @@ public final class HeadSearch {
                     .min(Comparator.comparingLong(Scored::size).thenComparingDouble(one -> -one.accuracy))
                     .orElse(best);
             Scored solved = solver.isPresent() || mostIsUsed() ? selected : withSvm(selected, every);
-            return new Result(
+            return Optional.of(new Result(
                     Stream.concat(
                                     Stream.of(solved),
                                     all.stream()
@@ -378,7 +385,7 @@ public final class HeadSearch {
                                                     .thenComparingLong(Scored::size)))
                             .map(one -> one.entry(solved))
                             .toList(),
-                    every.length);
+                    every.length));
         }
 
         private Scored best() {
@@ -482,8 +489,8 @@ public final class HeadSearch {
         }
 
         /**
-         * Returns the images of classes that have enough of them for five folds; of fewer folds if they would be less than four fifths of
-         * all.
+         * Returns the images of classes that have enough of them for five folds, or for the most folds, at least two, to which four fifths of
+         * the images can be divided; none if fewer than two classes have enough for two.
          */
         private int[] eligible(int[] which) {
             int[] groups = data.firstDuplicates(samples);
@@ -493,7 +500,7 @@ public final class HeadSearch {
                         .computeIfAbsent(samples.get(i).label(), _ -> new HashSet<>())
                         .add(groups[i]);
             }
-            for (int folds = 5; ; folds--) {
+            for (int folds = 5; folds > 1; folds--) {
                 int least = folds;
                 int[] found = Arrays.stream(which)
                         .filter(i -> Objects.requireNonNull(
@@ -506,10 +513,11 @@ public final class HeadSearch {
                                 .distinct()
                                 .count()
                         > 1;
-                if (folds == 1 || (several && 5 * found.length >= 4 * which.length)) {
+                if (several && (folds == 2 || 5 * found.length >= 4 * which.length)) {
                     return found;
                 }
             }
+            return new int[0];
         }
 
         private LabelledRows labelled(Tensor rows, int[] which) {

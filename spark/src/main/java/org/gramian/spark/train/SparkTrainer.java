@@ -311,15 +311,16 @@ public record SparkTrainer(TrainingContext context, String device) {
         }
 
         private Pooling selected(TrainingData data) throws IOException {
-            HeadSearch.Result result = new HeadSearch(
+            Optional<HeadSearch.Result> result = new HeadSearch(
                             data,
                             context(),
                             images.classes().size(),
                             config.recipe().solver(),
                             seed())
                     .run();
-            context().listener().accept(result.chosen());
-            return Pooling.parse(result.best().pooling());
+            result.ifPresent(found -> context().listener().accept(found.chosen()));
+            return result.map(found -> Pooling.parse(found.best().pooling()))
+                    .orElse(config.network().pooling());
         }
 
         private FeatureTable table(List<Sample> samples, Crops wanted, Collected training, Collected validation) {

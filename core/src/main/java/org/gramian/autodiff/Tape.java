@@ -2,10 +2,8 @@ package org.gramian.autodiff;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.gramian.autodiff.Result.Adjoint;
@@ -26,35 +24,17 @@ public final class Tape implements AutoCloseable {
     /** Application of one function; {@code owned} is freed with it. */
     private record Node(Var output, List<Var> inputs, Adjoint adjoint, List<Tensor> owned) {}
 
-    /** Work that waits for a gradient, and the number of nodes that still contribute to it. */
-    private static final class Hook {
-        final Consumer<@Nullable Tensor> work;
-        int uses;
-        boolean done;
-
-        Hook(Consumer<@Nullable Tensor> work) {
-            this.work = work;
-        }
-
-        Hook used() {
-            uses++;
-            return this;
-        }
-    }
-
     private final boolean recording;
     private final Scheduler scheduler;
     private final List<Node> nodes = new ArrayList<>();
     private final List<Tensor> unrecorded = new ArrayList<>();
-    private final Map<Var, Hook> hooks = new HashMap<>();
-    /** Variables whose gradients the scheduler computes: they can be read after it has joined. */
-    private final Set<Var> scheduled = new HashSet<>();
-
+    private final GradientHooks hooks;
     private boolean used;
 
     private Tape(boolean recording, Scheduler scheduler) {
         this.recording = recording;
         this.scheduler = scheduler;
+        this.hooks = new GradientHooks(scheduler);
     }
 
     /** Creates a tape for training, which records for the backward pass. */
@@ -161,9 +141,7 @@ public final class Tape implements AutoCloseable {
      * @param work receives the gradient, or null if the differentiated value does not depend on the variable
      */
     public void hook(Var variable, Consumer<@Nullable Tensor> work) {
-        if (hooks.putIfAbsent(variable, new Hook(work)) != null) {
-            throw new IllegalStateException(variable + " already has a hook");
-        }
+        hooks.add(variable, work);
     }
 
     /**
@@ -206,7 +184,7 @@ public final class Tape implements AutoCloseable {
             throw new IllegalStateException("backward can be called only once per tape");
         }
         used = true;
-        nodes.forEach(node -> node.inputs().forEach(input -> hooks.computeIfPresent(input, (_, hook) -> hook.used())));
+        nodes.forEach(node -> node.inputs().forEach(hooks::count));
         Map<Var, Tensor> gradients = new HashMap<>();
         try {
             try (Scope scope = Scope.open()) {
@@ -220,13 +198,12 @@ public final class Tape implements AutoCloseable {
                         propagate(node, gradient, gradients);
                     }
                 }
-                node.inputs().forEach(input -> release(input, gradients.get(input)));
+                node.inputs().forEach(input -> hooks.release(input, gradients.get(input)));
                 if (node.output() != root) {
                     node.owned().forEach(Tensor::close);
                 }
             }
-            hooks.forEach((variable, hook) -> run(hook, gradients.get(variable)));
-            scheduler.join();
+            hooks.finish(gradients);
             return new Gradients(gradients);
         } catch (RuntimeException failed) {
             gradients.values().forEach(Tensor::close);
@@ -264,8 +241,8 @@ public final class Tape implements AutoCloseable {
             throw new IllegalStateException(
                     "an adjoint gave a gradient " + answer + " for an input of shape " + input.shape());
         }
-        if (present != null && scheduled.contains(input)) {
-            scheduler.join();
+        if (present != null) {
+            hooks.await(input);
         }
         Tensor total = present == null ? answer : present.add(answer);
         if (!scope.release(total)) {
@@ -289,18 +266,7 @@ public final class Tape implements AutoCloseable {
         if (!parameters.stream().allMatch(Var::isLeaf)) {
             return work.get(); // the adjoint of the function that computed the parameter reads the gradient next
         }
-        scheduled.addAll(parameters);
-        return scheduler.run(reads, () -> {
-            List<@Nullable Tensor> gradients = work.get();
-            for (int i = 0; i < gradients.size(); i++) {
-                Hook hook = hooks.get(parameters.get(i));
-                if (hook != null && hook.uses == 1 && !hook.done) {
-                    hook.done = true;
-                    hook.work.accept(gradients.get(i));
-                }
-            }
-            return gradients;
-        });
+        return hooks.compute(parameters, reads, work);
     }
 
     /**
@@ -309,28 +275,7 @@ public final class Tape implements AutoCloseable {
      * @param gradient gradient, which the adjoint returns
      */
     public void finished(Var parameter, Tensor gradient) {
-        Hook hook = hooks.get(parameter);
-        if (hook != null && hook.uses == 1) {
-            run(hook, gradient);
-        }
-    }
-
-    /** Counts a use of a variable as processed; after the last one its gradient is final. */
-    private void release(Var input, @Nullable Tensor gradient) {
-        Hook hook = hooks.get(input);
-        if (hook != null && --hook.uses == 0 && gradient != null) {
-            run(hook, gradient);
-        }
-    }
-
-    private void run(Hook hook, @Nullable Tensor gradient) {
-        if (!hook.done) {
-            hook.done = true;
-            scheduler.run(gradient == null ? List.of() : List.of(gradient), () -> {
-                hook.work.accept(gradient);
-                return List.of();
-            });
-        }
+        hooks.finished(parameter, gradient);
     }
 
     @Override

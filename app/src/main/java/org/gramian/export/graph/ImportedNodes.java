@@ -7,11 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.gramian.backbone.onnx.BoundOperator;
 import org.gramian.backbone.onnx.HostTensor;
+import org.gramian.backbone.onnx.MapOperators;
 import org.gramian.backbone.onnx.OnnxNode;
-import org.gramian.backbone.onnx.PlannedNode;
+import org.gramian.backbone.onnx.Operand;
 import org.gramian.backbone.onnx.Segment;
-import org.gramian.backbone.onnx.ShapeRules.Range;
+import org.gramian.backbone.onnx.ShapeOperators;
+import org.gramian.backbone.onnx.ShapeOperators.Range;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 
@@ -41,10 +44,10 @@ final class ImportedNodes {
         values.put(segment.ends().input(), entering);
         long[] sizes = longs(entering.sizes());
         sizes[0] = 1;
-        for (PlannedNode planned : segment.nodes(Shape.of(sizes))) {
+        for (BoundOperator planned : segment.nodes(Shape.of(sizes))) {
             List<Value> results = planned.node().operator().equals("Split") ? split(planned) : List.of(result(planned));
             for (int i = 0; i < results.size(); i++) {
-                values.put(planned.outputs().get(i).name(), results.get(i));
+                values.put(planned.node().outputs().get(i), results.get(i));
             }
         }
         Value leaving = value(segment.ends().output());
@@ -53,6 +56,18 @@ final class ImportedNodes {
             case CHANNELS_LAST -> graph.permute(leaving, 0, 3, 1, 2);
             case VECTOR -> graph.reshape(leaving, leaving.at(1), 1, 1);
         };
+    }
+
+    private static List<Long> list(Shape shape) {
+        return Arrays.stream(shape.sizes()).boxed().toList();
+    }
+
+    private static List<Long> sizes(Operand operand) {
+        List<Long> sizes = new ArrayList<>(list(operand.shape()));
+        if (operand.batch() >= 0) {
+            sizes.set(operand.batch(), Value.BATCH);
+        }
+        return sizes;
     }
 
     private static long[] longs(List<Long> values) {
@@ -64,39 +79,39 @@ final class ImportedNodes {
         return known != null ? known : graph.parameter(parameters, name);
     }
 
-    private Value in(PlannedNode planned, int i) {
-        PlannedNode.Tensor tensor = planned.inputs().get(i);
-        HostTensor constant = tensor.constant();
+    private Value in(BoundOperator planned, int i) {
+        String name = planned.node().inputs().get(i);
+        HostTensor constant = planned.at().inputs().get(i).constant();
         String operator = planned.node().operator();
-        if (tensor.name().isEmpty()) {
+        if (name.isEmpty()) {
             return Value.ABSENT;
         } else if (constant == null) {
-            return value(tensor.name());
+            return value(name);
         } else if (i == 1 && (operator.equals("Gather") || operator.equals("Pad"))) {
             return graph.constant("constant", constant);
         } else if (i == 0 && operator.equals("Where")) {
             return graph.booleans("condition", constant);
         }
-        return tensor.sizes().isEmpty()
+        return constant.shape().rank() == 0
                 ? graph.number(constant.values()[0])
-                : graph.constant("constant", tensor.sizes(), constant.values());
+                : graph.constant("constant", list(constant.shape()), constant.values());
     }
 
-    private List<Value> inputs(PlannedNode planned) {
-        return IntStream.range(0, planned.inputs().size())
+    private List<Value> inputs(BoundOperator planned) {
+        return IntStream.range(0, planned.node().inputs().size())
                 .mapToObj(i -> in(planned, i))
                 .toList();
     }
 
-    private Value result(PlannedNode planned) {
+    private Value result(BoundOperator planned) {
         OnnxNode node = planned.node();
-        List<Long> sizes = planned.outputs().getFirst().sizes();
+        List<Long> sizes = sizes(planned.outputs().getFirst());
         return switch (node.operator()) {
             case "Identity", "Dropout", "Cast" -> in(planned, 0); // data stays in float32
             case "Reshape", "Flatten", "Squeeze", "Unsqueeze" -> reshaped(in(planned, 0), sizes);
             case "Expand" -> expanded(in(planned, 0), sizes);
             case "Concat" -> concatenated(planned);
-            case "Slice" -> sliced(in(planned, 0), planned.ranges());
+            case "Slice" -> sliced(in(planned, 0), ShapeOperators.ranges(planned.at()));
             case "ReduceMean", "ReduceSum" -> reduced(planned, in(planned, 0), sizes);
             case "Softmax" -> softmax(planned, in(planned, 0));
             case "Resize" -> resized(planned, in(planned, 0), sizes);
@@ -136,9 +151,9 @@ final class ImportedNodes {
         return x.sizes().equals(sizes) ? x : graph.node("Expand", sizes, List.of(x, graph.integers("sizes", target)));
     }
 
-    private Value softmax(PlannedNode planned, Value x) {
-        boolean flat = planned.isFlatSoftmax();
-        int axis = planned.axis(flat ? 1 : -1);
+    private Value softmax(BoundOperator planned, Value x) {
+        boolean flat = planned.at().opset() < 13;
+        int axis = planned.at().axis(flat ? 1 : -1);
         if (!flat || axis == x.rank() - 1) {
             return graph.softmax(x, axis);
         }
@@ -146,20 +161,20 @@ final class ImportedNodes {
         return reshaped(graph.softmax(reshaped(x, List.of(Value.BATCH, each)), 1), x.sizes());
     }
 
-    private Value reduced(PlannedNode planned, Value x, List<Long> sizes) {
-        int[] axes = planned.reducedAxes();
+    private Value reduced(BoundOperator planned, Value x, List<Long> sizes) {
+        int[] axes = ShapeOperators.reduction(planned.at()).axes();
         long count = Arrays.stream(axes).mapToLong(x::at).reduce(1, Math::multiplyExact);
         boolean mean = planned.node().operator().equals("ReduceMean");
         return reshaped(mean ? graph.sumOver(x, count, axes) : graph.sum(x, axes), sizes);
     }
 
-    private Value concatenated(PlannedNode planned) {
-        int images = planned.outputs().getFirst().sizes().indexOf(Value.BATCH);
+    private Value concatenated(BoundOperator planned) {
+        int images = planned.outputs().getFirst().batch();
         List<Value> parts = new ArrayList<>(inputs(planned));
         if (images >= 0) {
             parts.replaceAll(part -> part.at(images) == Value.BATCH ? part : repeated(part, parts, images));
         }
-        return graph.concat(parts, planned.axis(1));
+        return graph.concat(parts, planned.at().axis(1));
     }
 
     /** Repeats a constant or weight for each image by adding 0 times one element of each image of the data. */
@@ -187,24 +202,24 @@ final class ImportedNodes {
         return part;
     }
 
-    private List<Value> split(PlannedNode planned) {
-        int axis = planned.axis(0);
+    private List<Value> split(BoundOperator planned) {
+        int axis = planned.at().axis(0);
         List<Value> parts = new ArrayList<>();
         long start = 0;
-        for (PlannedNode.Tensor output : planned.outputs()) {
-            long end = start + output.sizes().get(axis);
+        for (Operand output : planned.outputs()) {
+            long end = start + output.shape().at(axis);
             parts.add(graph.slice(in(planned, 0), axis, start, end));
             start = end;
         }
         return parts;
     }
 
-    private Value resized(PlannedNode planned, Value x, List<Long> sizes) {
+    private Value resized(BoundOperator planned, Value x, List<Long> sizes) {
         String mode = planned.node().text("mode", "nearest");
         if (!mode.equals("nearest")) {
             return graph.resize(x, sizes.get(2), sizes.get(3), mode.equals("cubic") ? mode : "linear");
         }
-        List<long[]> indexes = planned.nearest();
+        List<long[]> indexes = MapOperators.nearest(planned.at());
         return graph.gather(graph.gather(x, indexes.get(0), 2), indexes.get(1), 3);
     }
 }

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
@@ -14,20 +13,14 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.jspecify.annotations.Nullable;
 
-/** Operator with known shapes. */
-record BoundOperator(List<Operand> outputs, Function<Arguments, List<Var>> kernel) {
-    /** Returns an operator with one result. */
-    static BoundOperator of(Operand output, Function<Arguments, Var> kernel) {
-        return new BoundOperator(List.of(output), in -> List.of(kernel.apply(in)));
-    }
-
-    /** Returns a function of the first input. */
-    static BoundOperator map(Operand output, UnaryOperator<Var> function) {
-        return of(output, in -> function.apply(in.get(0)));
+/** Operator with known shapes of inputs and outputs, and the function on the tape that computes these. */
+public record BoundOperator(NodeContext at, List<Operand> outputs, Function<Arguments, List<Var>> kernel) {
+    public OnnxNode node() {
+        return at.node();
     }
 
     /** Inputs of an operator on the tape. */
-    record Arguments(Tape tape, Tensor like, List<@Nullable Var> values, List<Operand> operands) {
+    record Arguments(Tape tape, Tensor like, List<@Nullable Var> values, NodeContext at) {
         private record Constant(HostTensor value, DType type, Device device) {}
 
         /** A network has few and small constants; a CUDA graph may refer to any, so they are kept. */
@@ -46,11 +39,7 @@ record BoundOperator(List<Operand> outputs, Function<Arguments, List<Var>> kerne
 
         /** Returns a constant input in a type. */
         Tensor constant(int i, DType type) {
-            HostTensor value = operands.get(i).constant();
-            if (value == null) {
-                throw new IllegalStateException("expected a constant, found " + operands.get(i));
-            }
-            return constant(value, type);
+            return constant(at.constant(i), type);
         }
 
         /** Returns constant indexes. */

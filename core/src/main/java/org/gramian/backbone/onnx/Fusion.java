@@ -7,21 +7,13 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.UnaryOperator;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Replaces groups of operators by single ones that native networks use too.
- *
- * <ul>
- *   <li>convolution, batch norm and activation; sum and activation
- *   <li>{@code x·sigmoid(x)}: SiLU; {@code x·clip(x + 3, 0, 6)/6}: hard swish
- *   <li>{@code x·(1 + erf(x/√2))/2}: GELU
- *   <li>{@code (x − mean)/√(mean((x − mean)²) + ε)·γ + β}: layer norm
- *   <li>product with a weight and sum with a bias: linear layer
- *   <li>{@code softmax(q·kᵀ·scale)·v}: attention
- * </ul>
+ * Replaces groups of operators by single ones that native networks use too: those of {@link #RULES}, attention, and
+ * convolutions and sums with their batch norm and activation.
  *
  * <p>A group is replaced only if nothing else uses its inner tensors, so that the values of all others are unchanged.
  */
@@ -37,8 +29,116 @@ final class Fusion {
     static final String LINEAR = PREFIX + "Linear";
     static final String ATTENTION = PREFIX + "Attention";
 
-    /** Absence of a node: it has no inputs, and its type is empty. */
-    private static final OnnxNode NONE = new OnnxNode("", "", List.of(), List.of(""), Map.of());
+    /** Form of a group of operators, from its last one; sums and products match in either order. */
+    private sealed interface Pattern {}
+
+    /** A tensor, the same one wherever the name occurs: a weight of a rank, or any with rank 0. */
+    private record Any(String name, int rank) implements Pattern {}
+
+    private record Number(double value) implements Pattern {}
+
+    /** Any number, which becomes an attribute. */
+    private record Attribute(String name) implements Pattern {}
+
+    /**
+     * An operator.
+     *
+     * @param name of its result if the group uses it several times, else empty
+     */
+    private record Op(String name, String operator, List<Pattern> inputs) implements Pattern {}
+
+    private record OneOf(List<Pattern> patterns) implements Pattern {}
+
+    private static Pattern op(String operator, Pattern... inputs) {
+        return new Op("", operator, List.of(inputs));
+    }
+
+    private static Pattern oneOf(Pattern... patterns) {
+        return new OneOf(List.of(patterns));
+    }
+
+    private static Pattern any(String name) {
+        return new Any(name, 0);
+    }
+
+    private static Pattern number(double value) {
+        return new Number(value);
+    }
+
+    private static Pattern scaled(Pattern x, double factor) {
+        return oneOf(op("Mul", x, number(factor)), op("Div", x, number(1 / factor)));
+    }
+
+    /** A group whose tensors of these names are the inputs of an operator. */
+    private record Rule(Pattern pattern, String operator, List<String> inputs, Map<String, Object> attributes) {
+        Rule(Pattern pattern, String operator, String... inputs) {
+            this(pattern, operator, List.of(inputs), Map.of());
+        }
+    }
+
+    private static final Pattern X = any("x");
+    private static final Pattern HARD_GATE = op("Clip", op("Add", X, number(3)), number(0), number(6));
+    private static final Pattern ONE_PLUS_ERF = op("Add", op("Erf", scaled(X, Math.sqrt(0.5))), number(1));
+    private static final Pattern CENTRED = new Op("centred", "Sub", List.of(X, op("ReduceMean", X, number(-1))));
+    private static final Pattern SQUARE =
+            oneOf(op("Pow", any("centred"), number(2)), op("Mul", any("centred"), any("centred")));
+    private static final Pattern DEVIATION =
+            op("Sqrt", op("Add", op("ReduceMean", SQUARE, number(-1)), new Attribute("epsilon")));
+
+    private static final List<Rule> RULES = List.of(
+            new Rule(op("Mul", X, op("Sigmoid", X)), SILU, "x"),
+            new Rule(op("Mul", X, op("HardSigmoid", X)), "HardSwish", "x"),
+            new Rule(op("Mul", op("Mul", X, ONE_PLUS_ERF), number(0.5)), "Gelu", "x"),
+            new Rule(op("Mul", op("Mul", X, number(0.5)), ONE_PLUS_ERF), "Gelu", "x"),
+            new Rule(scaled(op("Mul", X, HARD_GATE), 1 / 6.0), "HardSwish", "x"),
+            new Rule(
+                    op("Div", HARD_GATE, number(6)),
+                    "HardSigmoid",
+                    List.of("x"),
+                    Map.of("alpha", HostTensor.number(1 / 6.0), "beta", HostTensor.number(0.5))),
+            new Rule(
+                    op("Add", op("Mul", op("Div", CENTRED, DEVIATION), new Any("gamma", 1)), new Any("beta", 1)),
+                    "LayerNormalization",
+                    "x",
+                    "gamma",
+                    "beta"),
+            new Rule(
+                    op("Add", op("MatMul", X, new Any("weight", 2)), new Any("bias", 1)),
+                    LINEAR,
+                    "x",
+                    "weight",
+                    "bias"));
+
+    /** {@code softmax(q·kᵀ·scale)·v}, with the scale at the product, at q or at both. */
+    private static final Pattern ATTENTION_PATTERN = op(
+            "MatMul",
+            op(
+                    "Softmax",
+                    scaled(op("MatMul", scaled(any("queries"), "query"), op("Transpose", any("keys"))), "product")),
+            any("values"));
+
+    private static Pattern scaled(Pattern x, String name) {
+        return oneOf(op("Mul", x, new Attribute(name + "*")), op("Div", x, new Attribute(name + "/")), x);
+    }
+
+    /** What a pattern found: tensors and numbers by name, and the nodes, the last one first. */
+    private record Match(Map<String, String> tensors, Map<String, Double> numbers, List<OnnxNode> nodes) {
+        static final Match EMPTY = new Match(Map.of(), Map.of(), List.of());
+
+        Match copy() {
+            return new Match(new HashMap<>(tensors), new HashMap<>(numbers), new ArrayList<>(nodes));
+        }
+
+        @Nullable
+        Match with(String name, String tensor) {
+            Match match = copy();
+            return tensor.equals(match.tensors.computeIfAbsent(name, _ -> tensor)) ? match : null;
+        }
+
+        double factor(String name) {
+            return numbers.getOrDefault(name + "*", 1.0) / numbers.getOrDefault(name + "/", 1.0);
+        }
+    }
 
     private final OnnxGraph graph;
     private final Map<String, OnnxNode> makers = new HashMap<>();
@@ -50,7 +150,6 @@ final class Fusion {
         this.graph = graph;
         this.nodes = new ArrayList<>(graph.nodes());
         for (OnnxNode node : nodes) {
-            node.outputs().forEach(output -> makers.put(output, node));
             node.inputs().forEach(input -> uses.merge(input, 1, Integer::sum));
         }
         uses.merge(graph.output(), 1, Integer::sum);
@@ -61,10 +160,9 @@ final class Fusion {
         Fusion fusion = new Fusion(graph);
         fusion.removeIdentities();
         for (int i = 0; i < fusion.nodes.size(); i++) {
-            OnnxNode node = fusion.nodes.get(i);
-            OnnxNode found = fusion.group(node);
+            OnnxNode found = fusion.group(fusion.nodes.get(i));
             // a fused node may be the end of another group, e.g. a convolution with its norm before an activation
-            while (!isNone(found)) {
+            while (found != null) {
                 fusion.put(i, found);
                 found = fusion.group(found);
             }
@@ -88,10 +186,10 @@ final class Fusion {
 
     private void put(int index, OnnxNode node) {
         nodes.set(index, node);
-        makers.put(node.output(), node);
+        node.outputs().forEach(output -> makers.put(output, node));
     }
 
-    /** Lets the users of Identity, Dropout and casts read their input. */
+    /** Lets the users of Identity and Dropout read their input. */
     private void removeIdentities() {
         Map<String, String> sources = new HashMap<>();
         for (int i = 0; i < nodes.size(); i++) {
@@ -100,8 +198,7 @@ final class Fusion {
                     .map(name -> sources.getOrDefault(name, name))
                     .toList();
             OnnxNode renamed = node.withInputs(inputs);
-            nodes.set(i, renamed);
-            node.outputs().forEach(output -> makers.put(output, renamed));
+            put(i, renamed);
             boolean identity =
                     node.operator().equals("Identity") || node.operator().equals("Dropout");
             if (identity && !node.output().equals(graph.output())) {
@@ -112,55 +209,114 @@ final class Fusion {
         }
     }
 
-    /** Returns the operator that replaces a group which ends with a node, or {@link #NONE}. */
-    private OnnxNode group(OnnxNode end) {
+    /** Returns the operator that replaces a group which ends with a node, or null. */
+    private @Nullable OnnxNode group(OnnxNode end) {
         return switch (end.operator()) {
             case "BatchNormalization" -> convolutionAndNorm(end);
             case "Relu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", SILU -> activated(end);
-            case "Mul" -> first(end, this::silu, this::gelu, this::hardSwish);
-            case "Div" -> first(end, this::hardSwish, this::hardSigmoid);
-            case "Add" -> first(end, this::layerNorm, this::linear);
+            case "Mul", "Div", "Add" -> ruled(end);
             case "MatMul" -> attention(end);
-            default -> NONE;
+            default -> null;
         };
     }
 
-    @SafeVarargs
-    private static OnnxNode first(OnnxNode end, UnaryOperator<OnnxNode>... rules) {
-        for (UnaryOperator<OnnxNode> rule : rules) {
-            OnnxNode found = rule.apply(end);
-            if (!isNone(found)) {
-                return found;
+    private @Nullable OnnxNode ruled(OnnxNode end) {
+        for (Rule rule : RULES) {
+            Match match = match(rule.pattern, end);
+            if (match != null) {
+                List<String> inputs = rule.inputs.stream()
+                        .map(name -> match.tensors.getOrDefault(name, ""))
+                        .toList();
+                Map<String, Object> attributes = new HashMap<>(rule.attributes);
+                match.numbers.forEach((name, value) -> attributes.put(name, HostTensor.number(value)));
+                return replace(match.nodes, rule.operator, inputs, attributes);
             }
         }
-        return NONE;
+        return null;
     }
 
-    private static boolean isNone(OnnxNode node) {
-        return node.operator().isEmpty();
+    /** Matches a group that ends with a node, and whose inner tensors nothing else uses. */
+    private @Nullable Match match(Pattern pattern, OnnxNode end) {
+        Match match = match(pattern, end.output(), Match.EMPTY);
+        if (match == null) {
+            return null;
+        }
+        for (OnnxNode node : match.nodes.subList(1, match.nodes.size())) {
+            long inside = match.nodes.stream()
+                    .flatMap(user -> user.inputs().stream())
+                    .filter(node.output()::equals)
+                    .count();
+            if (uses.getOrDefault(node.output(), 0) != inside) {
+                return null;
+            }
+        }
+        return match;
     }
 
-    /** Returns an input, or an empty name. */
-    private static String in(OnnxNode node, int i) {
-        return i < node.inputs().size() ? node.inputs().get(i) : "";
+    private @Nullable Match match(Pattern pattern, String tensor, Match before) {
+        return switch (pattern) {
+            case Any any -> any.rank == 0 || rank(tensor) == any.rank ? before.with(any.name, tensor) : null;
+            case Number number -> near(number(tensor), number.value) ? before : null;
+            case Attribute attribute -> {
+                Match match = before.copy();
+                match.numbers.put(attribute.name, number(tensor));
+                yield Double.isNaN(number(tensor)) ? null : match;
+            }
+            case OneOf choice -> {
+                for (Pattern each : choice.patterns) {
+                    Match match = match(each, tensor, before);
+                    if (match != null) {
+                        yield match;
+                    }
+                }
+                yield null;
+            }
+            case Op op -> {
+                OnnxNode node = makers.get(tensor);
+                boolean inner = before.nodes.isEmpty() || !op.name.isEmpty() || uses.getOrDefault(tensor, 0) == 1;
+                yield node != null && inner && isPlain(node, op.operator) ? inputs(op, node, before) : null;
+            }
+        };
     }
 
-    /** Returns the operator of a tensor, or {@link #NONE} if it has another type. */
-    private OnnxNode maker(String tensor, String... operators) {
-        OnnxNode maker = makers.getOrDefault(tensor, NONE);
-        return List.of(operators).contains(maker.operator()) ? maker : NONE;
+    private @Nullable Match inputs(Op op, OnnxNode node, Match before) {
+        boolean commutes = op.operator.equals("Add") || op.operator.equals("Mul");
+        for (List<String> inputs :
+                commutes ? List.of(node.inputs(), node.inputs().reversed()) : List.of(node.inputs())) {
+            Match match = before.copy();
+            match.nodes.add(node);
+            match = op.name.isEmpty() ? match : match.with(op.name, node.output());
+            for (int i = 0; match != null && i < op.inputs.size(); i++) {
+                match = i < inputs.size() ? match(op.inputs.get(i), inputs.get(i), match) : null;
+            }
+            if (match != null) {
+                return match;
+            }
+        }
+        return null;
     }
 
-    /** Returns the operator of a tensor that only one node uses, or {@link #NONE}. */
-    private OnnxNode inner(String tensor, String... operators) {
-        return uses.getOrDefault(tensor, 0) == 1 ? maker(tensor, operators) : NONE;
+    /** Returns whether a node has the attributes that patterns presuppose. */
+    private boolean isPlain(OnnxNode node, String operator) {
+        return node.operator().equals(operator)
+                && switch (operator) {
+                    case "ReduceMean" -> node.integer("keepdims", 1) == 1;
+                    case "Softmax" -> node.integer("axis", graph.opset() < 13 ? 1 : -1) == -1;
+                    case "HardSigmoid" ->
+                        near(node.number("alpha", 0.2), 1 / 6.0) && near(node.number("beta", 0.5), 0.5);
+                    default -> true;
+                };
+    }
+
+    private int rank(String weight) {
+        return graph.weights().getOrDefault(weight, Shape.of()).rank();
     }
 
     /** Returns the number of a constant of one element, or NaN. */
     private double number(String tensor) {
         Object value = graph.constants().get(tensor);
-        OnnxNode maker = maker(tensor, "Constant");
-        if (value == null && !isNone(maker)) {
+        OnnxNode maker = makers.get(tensor);
+        if (value == null && maker != null && maker.operator().equals("Constant")) {
             value = maker.attributes().values().iterator().next();
         }
         return value instanceof HostTensor constant && constant.values().length == 1
@@ -172,65 +328,58 @@ final class Fusion {
         return Math.abs(a - b) <= 1e-4 * Math.abs(b);
     }
 
-    /** Returns the other input of a node of two inputs. */
-    private static String other(OnnxNode node, String tensor) {
-        return in(node, 0).equals(tensor) ? in(node, 1) : in(node, 0);
-    }
-
-    /** Returns the input of a node of two inputs whose other input is a number, or an empty name. */
-    private String with(OnnxNode node, double value) {
-        if (near(number(in(node, 1)), value)) {
-            return in(node, 0);
-        }
-        boolean commutes = node.operator().equals("Add") || node.operator().equals("Mul");
-        return commutes && near(number(in(node, 0)), value) ? in(node, 1) : "";
-    }
-
-    private OnnxNode replace(OnnxNode end, String operator, List<String> inputs, OnnxNode... inner) {
-        return replace(end, operator, inputs, Map.of(), List.of(inner));
-    }
-
+    /** Replaces nodes, the last one first. */
     private OnnxNode replace(
-            OnnxNode end, String operator, List<String> inputs, Map<String, Object> attributes, List<OnnxNode> inner) {
-        gone.addAll(inner);
-        for (OnnxNode node : inner) {
+            List<OnnxNode> group, String operator, List<String> inputs, Map<String, Object> attributes) {
+        OnnxNode end = group.getFirst();
+        gone.addAll(group.subList(1, group.size()));
+        for (OnnxNode node : group) {
             node.inputs().forEach(input -> uses.merge(input, -1, Integer::sum));
         }
-        end.inputs().forEach(input -> uses.merge(input, -1, Integer::sum));
         inputs.forEach(input -> uses.merge(input, 1, Integer::sum));
         return new OnnxNode(end.name(), operator, inputs, end.outputs().subList(0, 1), attributes);
     }
 
-    private OnnxNode convolutionAndNorm(OnnxNode norm) {
-        OnnxNode conv = inner(in(norm, 0), "Conv");
-        if (rank(in(conv, 1)) != 4 || conv.has(2) || norm.inputs().size() != 5) {
-            return NONE;
+    /** Returns the operator of the first input if nothing else uses that, or null. */
+    private @Nullable OnnxNode before(OnnxNode node) {
+        String tensor = node.has(0) ? node.inputs().getFirst() : "";
+        return uses.getOrDefault(tensor, 0) == 1 ? makers.get(tensor) : null;
+    }
+
+    private @Nullable OnnxNode convolutionAndNorm(OnnxNode norm) {
+        OnnxNode conv = before(norm);
+        boolean fits = conv != null
+                && conv.operator().equals("Conv")
+                && conv.has(1)
+                && rank(conv.inputs().get(1)) == 4
+                && !conv.has(2)
+                && norm.inputs().size() == 5;
+        if (conv == null || !fits) {
+            return null;
         }
         List<String> inputs = new ArrayList<>(conv.inputs().subList(0, 2));
         inputs.add("");
         inputs.addAll(norm.inputs().subList(1, 5));
         Map<String, Object> attributes = new HashMap<>(conv.attributes());
         attributes.put("epsilon", HostTensor.number(norm.number("epsilon", 1e-5)));
-        return replace(norm, CONV, inputs, attributes, List.of(conv));
+        return replace(List.of(norm, conv), CONV, inputs, attributes);
     }
 
-    private int rank(String weight) {
-        return graph.weights().getOrDefault(weight, Shape.of()).rank();
-    }
-
-    private OnnxNode activated(OnnxNode end) {
+    private @Nullable OnnxNode activated(OnnxNode end) {
         Activation activation = kind(end);
-        OnnxNode node = inner(in(end, 0), "Conv", CONV, "Add");
-        if (activation == Activation.NONE || isNone(node) || activation(node) != Activation.NONE) {
-            return NONE;
+        OnnxNode node = before(end);
+        if (activation == Activation.NONE || node == null || activation(node) != Activation.NONE) {
+            return null;
         }
-        boolean sum = node.operator().equals("Add");
-        if (sum && (activation != Activation.RELU || !makers.keySet().containsAll(node.inputs()))) {
-            return NONE;
+        boolean sum = node.operator().equals("Add")
+                && activation == Activation.RELU
+                && makers.keySet().containsAll(node.inputs());
+        if (!sum && !node.operator().equals("Conv") && !node.operator().equals(CONV)) {
+            return null;
         }
         Map<String, Object> attributes = new HashMap<>(node.attributes());
         attributes.put("activation", activation.name());
-        return replace(end, sum ? ADD : CONV, node.inputs(), attributes, List.of(node));
+        return replace(List.of(end, node), sum ? ADD : CONV, node.inputs(), attributes);
     }
 
     private Activation kind(OnnxNode node) {
@@ -239,172 +388,26 @@ final class Fusion {
             case "Sigmoid" -> Activation.SIGMOID;
             case "HardSwish" -> Activation.HARD_SWISH;
             case SILU -> Activation.SILU;
-            case "HardSigmoid" -> isStandard(node) ? Activation.HARD_SIGMOID : Activation.NONE;
+            case "HardSigmoid" -> isPlain(node, "HardSigmoid") ? Activation.HARD_SIGMOID : Activation.NONE;
             default -> clamp(bound(node, 1, Double.NEGATIVE_INFINITY), bound(node, 2, Double.POSITIVE_INFINITY));
         };
     }
 
-    private static boolean isStandard(OnnxNode hardSigmoid) {
-        return near(hardSigmoid.number("alpha", 0.2), 1 / 6.0) && near(hardSigmoid.number("beta", 0.5), 0.5);
-    }
-
     private double bound(OnnxNode clip, int input, double defaultValue) {
-        return clip.has(input) ? number(in(clip, input)) : defaultValue;
-    }
-
-    /** {@code x·sigmoid(x)} or {@code x·hardsigmoid(x)}. */
-    private OnnxNode silu(OnnxNode mul) {
-        for (String input : mul.inputs()) {
-            OnnxNode gate = inner(input, "Sigmoid", "HardSigmoid");
-            boolean soft = gate.operator().equals("Sigmoid");
-            if (!isNone(gate) && in(gate, 0).equals(other(mul, input)) && (soft || isStandard(gate))) {
-                return replace(mul, soft ? SILU : "HardSwish", List.of(in(gate, 0)), gate);
-            }
-        }
-        return NONE;
-    }
-
-    /** {@code x·clip(x + 3, 0, 6)/6}, divided or multiplied at the end. */
-    private OnnxNode hardSwish(OnnxNode end) {
-        OnnxNode mul = inner(with(end, end.operator().equals("Div") ? 6 : 1 / 6.0), "Mul");
-        for (String input : mul.inputs()) {
-            OnnxNode clip = inner(input, "Clip");
-            String x = hardGate(clip);
-            if (!x.isEmpty() && x.equals(other(mul, input))) {
-                return replace(end, "HardSwish", List.of(x), mul, clip, maker(in(clip, 0), "Add"));
-            }
-        }
-        return NONE;
-    }
-
-    /** {@code clip(x + 3, 0, 6)/6}. */
-    private OnnxNode hardSigmoid(OnnxNode end) {
-        OnnxNode clip = inner(with(end, 6), "Clip");
-        String x = hardGate(clip);
-        Map<String, Object> attributes = Map.of("alpha", HostTensor.number(1 / 6.0), "beta", HostTensor.number(0.5));
-        List<OnnxNode> inner = List.of(clip, maker(in(clip, 0), "Add"));
-        return x.isEmpty() ? NONE : replace(end, "HardSigmoid", List.of(x), attributes, inner);
-    }
-
-    /** Returns x of {@code clip(x + 3, 0, 6)}, or an empty name. */
-    private String hardGate(OnnxNode clip) {
-        boolean to6 = clamp(number(in(clip, 1)), number(in(clip, 2))) == Activation.RELU6;
-        return to6 ? with(inner(in(clip, 0), "Add"), 3) : "";
-    }
-
-    /** {@code x·(1 + erf(x/√2))·½}, with the half at the end or at x. */
-    private OnnxNode gelu(OnnxNode end) {
-        String product = with(end, 0.5);
-        OnnxNode mul = product.isEmpty() ? end : inner(product, "Mul");
-        for (String input : mul.inputs()) {
-            OnnxNode add = inner(input, "Add");
-            OnnxNode erf = inner(with(add, 1), "Erf");
-            OnnxNode scaled = inner(in(erf, 0), "Div", "Mul");
-            String x = with(scaled, scaled.operator().equals("Div") ? Math.sqrt(2) : Math.sqrt(0.5));
-            String factor = other(mul, input);
-            if (x.isEmpty()) {
-                continue;
-            }
-            if (!product.isEmpty() && factor.equals(x)) {
-                return replace(end, "Gelu", List.of(x), mul, add, erf, scaled);
-            }
-            OnnxNode half = inner(factor, "Mul");
-            if (product.isEmpty() && with(half, 0.5).equals(x)) {
-                return replace(end, "Gelu", List.of(x), half, add, erf, scaled);
-            }
-        }
-        return NONE;
-    }
-
-    /** {@code (x − mean)/√(mean((x − mean)²) + ε)·γ + β} over the last dimension. */
-    private OnnxNode layerNorm(OnnxNode end) {
-        for (String product : end.inputs()) {
-            OnnxNode scaled = inner(product, "Mul");
-            for (String normal : scaled.inputs()) {
-                OnnxNode div = inner(normal, "Div");
-                OnnxNode sub = maker(in(div, 0), "Sub");
-                OnnxNode root = inner(in(div, 1), "Sqrt");
-                OnnxNode add = inner(in(root, 0), "Add");
-                boolean second = !Double.isNaN(number(in(add, 1)));
-                OnnxNode variance = inner(in(add, second ? 0 : 1), "ReduceMean");
-                OnnxNode square = inner(in(variance, 0), "Pow", "Mul");
-                OnnxNode mean = inner(in(sub, 1), "ReduceMean");
-                String gamma = other(scaled, normal);
-                String beta = other(end, product);
-                boolean fits = isSquare(square, in(div, 0))
-                        && isLast(mean)
-                        && isLast(variance)
-                        && in(sub, 0).equals(in(mean, 0))
-                        && rank(gamma) == 1
-                        && rank(beta) == 1;
-                if (fits) {
-                    double epsilon = number(in(add, second ? 1 : 0));
-                    return replace(
-                            end,
-                            "LayerNormalization",
-                            List.of(in(mean, 0), gamma, beta),
-                            Map.of("epsilon", HostTensor.number(epsilon)),
-                            List.of(scaled, div, root, add, variance, square, sub, mean));
-                }
-            }
-        }
-        return NONE;
-    }
-
-    /** Returns whether a node squares a tensor that only it and one other node use. */
-    private boolean isSquare(OnnxNode square, String tensor) {
-        boolean power = square.operator().equals("Pow");
-        return !isNone(square)
-                && in(square, 0).equals(tensor)
-                && (power ? number(in(square, 1)) == 2 : in(square, 1).equals(tensor))
-                && uses.getOrDefault(tensor, 0) == (power ? 2 : 3);
-    }
-
-    /** Returns whether a mean is over the last dimension, whatever the rank. */
-    private boolean isLast(OnnxNode mean) {
-        return number(in(mean, 1)) == -1 && mean.integer("keepdims", 1) == 1;
-    }
-
-    /** {@code x·W + b} with weights. */
-    private OnnxNode linear(OnnxNode add) {
-        for (String input : add.inputs()) {
-            OnnxNode product = inner(input, "MatMul");
-            String bias = other(add, input);
-            if (rank(in(product, 1)) == 2 && rank(bias) == 1) {
-                return replace(add, LINEAR, List.of(in(product, 0), in(product, 1), bias), product);
-            }
-        }
-        return NONE;
-    }
-
-    /** {@code softmax(q·kᵀ·scale)·v}, with the scale at the product or at q. */
-    private OnnxNode attention(OnnxNode end) {
-        OnnxNode softmax = inner(in(end, 0), "Softmax");
-        OnnxNode scaled = inner(in(softmax, 0), "Mul", "Div");
-        double number = isNone(scaled) ? 1 : number(in(scaled, 1));
-        double factor = scaled.operator().equals("Div") ? 1 / number : number;
-        OnnxNode product = inner(isNone(scaled) ? in(softmax, 0) : in(scaled, 0), "MatMul");
-        OnnxNode keys = inner(in(product, 1), "Transpose");
-        boolean last = softmax.integer("axis", graph.opset() < 13 ? 1 : -1) == -1;
-        if (isNone(keys) || !last || Double.isNaN(factor)) {
-            return NONE;
-        }
-        List<OnnxNode> inner = new ArrayList<>(List.of(softmax, product));
-        if (!isNone(scaled)) {
-            inner.add(scaled);
-        }
-        OnnxNode query = inner(in(product, 0), "Mul", "Div");
-        double atQuery = isNone(query) ? Double.NaN : number(in(query, 1));
-        if (Double.isNaN(atQuery)) {
-            return attention(end, in(product, 0), keys, factor, inner);
-        }
-        inner.add(query);
-        double both = factor * (query.operator().equals("Div") ? 1 / atQuery : atQuery);
-        return attention(end, in(query, 0), keys, both, inner);
+        return clip.has(input) ? number(clip.inputs().get(input)) : defaultValue;
     }
 
     /** Takes the transpose of the last two dimensions away from the keys, or adds one to the tensor before it. */
-    private OnnxNode attention(OnnxNode end, String query, OnnxNode keys, double factor, List<OnnxNode> inner) {
+    private @Nullable OnnxNode attention(OnnxNode end) {
+        Match match = match(ATTENTION_PATTERN, end);
+        if (match == null) {
+            return null;
+        }
+        List<OnnxNode> group = new ArrayList<>(match.nodes);
+        OnnxNode keys = group.stream()
+                .filter(node -> node.operator().equals("Transpose"))
+                .findFirst()
+                .orElseThrow();
         long[] order = keys.integers("perm");
         int rank = order.length;
         boolean lastTwo = rank >= 3 && order[rank - 1] == rank - 2 && order[rank - 2] == rank - 1;
@@ -412,21 +415,24 @@ final class Fusion {
             lastTwo &= order[i] == i;
         }
         if (!lastTwo && rank != 3 && rank != 4) {
-            return NONE;
+            return null;
         }
-        if (lastTwo) {
-            inner.add(keys);
-        } else {
+        if (!lastTwo) {
             long[] changed = order.clone(); // keys [n, h, e, t] become [n, h, t, e]
             changed[rank - 1] = order[rank - 2];
             changed[rank - 2] = order[rank - 1];
             Map<String, Object> permutation = Map.of("perm", HostTensor.of(changed));
+            group.remove(keys);
             put(
                     nodes.indexOf(keys),
                     new OnnxNode(keys.name(), "Transpose", keys.inputs(), keys.outputs(), permutation));
         }
+        double scale = match.factor("product") * match.factor("query");
         String key = lastTwo ? keys.inputs().getFirst() : keys.output();
-        Map<String, Object> scale = Map.of("scale", HostTensor.number(factor));
-        return replace(end, ATTENTION, List.of(query, key, end.inputs().get(1)), scale, inner);
+        return replace(
+                group,
+                ATTENTION,
+                List.of(match.tensors.getOrDefault("queries", ""), key, match.tensors.getOrDefault("values", "")),
+                Map.of("scale", HostTensor.number(scale)));
     }
 }

@@ -1,6 +1,7 @@
 package org.gramian.backbone.onnx;
 
 import java.util.Arrays;
+import java.util.function.ToDoubleFunction;
 import org.gramian.tensor.Shape;
 
 /**
@@ -12,7 +13,6 @@ import org.gramian.tensor.Shape;
  */
 @SuppressWarnings("ArrayRecordComponent") // never changed
 public record HostTensor(boolean whole, Shape shape, double[] values) {
-    /** Largest number of elements. */
     static final int MAX_ELEMENTS = 1 << 20;
 
     public HostTensor {
@@ -28,7 +28,6 @@ public record HostTensor(boolean whole, Shape shape, double[] values) {
         return new HostTensor(true, Shape.of(values.length), numbers);
     }
 
-    /** Returns an integer. */
     public static HostTensor integer(long value) {
         return new HostTensor(true, Shape.of(), new double[] {value});
     }
@@ -41,6 +40,43 @@ public record HostTensor(boolean whole, Shape shape, double[] values) {
     /** Returns the elements as integers; fractions are truncated. */
     public long[] integers() {
         return Arrays.stream(values).mapToLong(value -> (long) value).toArray();
+    }
+
+    HostTensor reshape(Shape other) {
+        return new HostTensor(whole, other, values);
+    }
+
+    /** Returns the distance of neighbours along each dimension. */
+    static long[] strides(Shape shape) {
+        long[] strides = new long[shape.rank()];
+        long step = 1;
+        for (int i = strides.length - 1; i >= 0; i--) {
+            strides[i] = step;
+            step *= shape.at(i);
+        }
+        return strides;
+    }
+
+    double at(long[] index, long[] strides) {
+        return values[offset(index, strides)];
+    }
+
+    static int offset(long[] index, long[] strides) {
+        long offset = 0;
+        for (int i = 0; i < index.length; i++) {
+            offset += index[i] * strides[i];
+        }
+        return Math.toIntExact(offset);
+    }
+
+    /** Returns the elements by index in a shape that this one broadcasts to. */
+    ToDoubleFunction<long[]> broadcast(Shape to) {
+        long[] own = strides(shape);
+        long[] strides = new long[to.rank()];
+        for (int i = 1; i <= own.length; i++) {
+            strides[strides.length - i] = shape.at(-i) == 1 ? 0 : own[own.length - i];
+        }
+        return index -> at(index, strides);
     }
 
     @Override

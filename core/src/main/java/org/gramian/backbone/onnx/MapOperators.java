@@ -18,7 +18,7 @@ import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 
 /** Operators of ONNX on feature maps {@code [n, c, h, w]}: convolution, pooling, norms, padding and resizing. */
-final class MapOperators {
+public final class MapOperators {
     /** Largest kernel, stride, padding and dilation. */
     private static final long LARGEST = 1 << 14;
 
@@ -130,7 +130,7 @@ final class MapOperators {
         Shape shape = convolution.output(shifts ? maps.shape() : sliding.padded(maps.shape()), kernel);
         Activation activation = Fusion.activation(node);
         boolean normalized = node.operator().equals(Fusion.CONV) && node.has(3);
-        return BoundOperator.of(maps.to(shape), in -> {
+        return at.of(maps.to(shape), in -> {
             Var filters = in.get(1);
             Var bias = node.has(2) ? in.get(2) : null;
             if (normalized) {
@@ -159,7 +159,7 @@ final class MapOperators {
                         + at.in(i).shape());
             }
         }
-        return BoundOperator.of(x, in -> {
+        return at.of(x, in -> {
             BatchNorm.Statistics statistics =
                     new BatchNorm.Statistics(in.get(3).value(), in.get(4).value());
             return norm(at.node()).predict(in.get(0), in.get(1), in.get(2), statistics);
@@ -175,13 +175,13 @@ final class MapOperators {
         }
         ResponseNorm norm = new ResponseNorm(
                 (int) size, node.number("alpha", 1e-4), node.number("beta", 0.75), node.number("bias", 1));
-        return BoundOperator.map(at.in(0), x -> FeatureMaps.localResponseNorm(x, norm));
+        return at.map(at.in(0), x -> FeatureMaps.localResponseNorm(x, norm));
     }
 
     static BoundOperator maxPool(NodeContext at) {
         Sliding sliding = pooling(at);
         Window window = window(at, sliding);
-        return BoundOperator.map(
+        return at.map(
                 pooled(at, sliding, window),
                 x -> FeatureMaps.maxPool(sliding.pad(x, Double.NEGATIVE_INFINITY), window));
     }
@@ -193,10 +193,10 @@ final class MapOperators {
         Operand result = pooled(at, sliding, window);
         boolean padded = !sliding.before.equals(new Pair(0, 0)) || !sliding.after.equals(new Pair(0, 0));
         if (!padded || at.node().integer("count_include_pad", 0) == 1) {
-            return BoundOperator.map(result, x -> FeatureMaps.averagePool(sliding.pad(x, 0), window));
+            return at.map(result, x -> FeatureMaps.averagePool(sliding.pad(x, 0), window));
         }
         Shape one = at.in(0).shape().with(0, 1).with(1, 1);
-        return BoundOperator.map(result, x -> {
+        return at.map(result, x -> {
             Var ones = x.tape()
                     .apply(
                             List.of(),
@@ -239,7 +239,7 @@ final class MapOperators {
         }
         Pair size = new Pair((int) maps.at(2), (int) maps.at(3));
         Window window = new Window(size, size, new Pair(0, 0), false);
-        return BoundOperator.map(
+        return at.map(
                 at.in(0).to(maps.with(2, 1).with(3, 1)),
                 x -> maximum ? FeatureMaps.maxPool(x, window) : FeatureMaps.globalAveragePool(x));
     }
@@ -266,9 +266,9 @@ final class MapOperators {
             if (size != shape.at(i)) {
                 at.requireNoImages(x, i);
             }
-            shape = ShapeRules.shape(node, shape.with(i, size).sizes());
+            shape = at.shape(shape.with(i, size).sizes());
         }
-        return BoundOperator.of(x.to(shape), in -> {
+        return at.of(x.to(shape), in -> {
             Var padded = in.get(0);
             for (int i = 0; i < rank; i++) {
                 padded = padded(in, padded, i, pads[i], pads[rank + i], mode, value);
@@ -300,12 +300,12 @@ final class MapOperators {
         double[] scales = scales(at, maps);
         long height = side(at, maps, 2, scales);
         long width = side(at, maps, 3, scales);
-        Shape shape = ShapeRules.shape(node, maps.size(0), maps.size(1), height, width);
+        Shape shape = at.shape(maps.size(0), maps.size(1), height, width);
         String mode = node.text("mode", "nearest");
         String centres = centres(at);
         if (mode.equals("nearest")) {
             List<long[]> indexes = nearest(at);
-            return BoundOperator.of(
+            return at.of(
                     maps.to(shape),
                     in -> in.get(0)
                             .select(2, in.indexes(indexes.get(0)), false)
@@ -320,7 +320,7 @@ final class MapOperators {
                     + " with " + centres + "; export with align_corners=False");
         }
         Interpolation.Bicubic kernel = new Interpolation.Bicubic(false, 0);
-        return BoundOperator.map(
+        return at.map(
                 maps.to(shape),
                 x -> mode.equals("cubic")
                         ? Interpolation.resize(x, height, width, kernel)
@@ -332,7 +332,7 @@ final class MapOperators {
     }
 
     /** Returns the rows and columns that nearest resizing takes. */
-    static List<long[]> nearest(NodeContext at) {
+    public static List<long[]> nearest(NodeContext at) {
         Operand maps = at.in(0, 4);
         double[] scales = scales(at, maps);
         return List.of(

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param outer elements of that dimension before the images change: 1, or t if {@code [t, n]} were joined to {@code
  *     [t·n]}
  */
-record Operand(Shape shape, @Nullable HostTensor constant, int batch, long outer) {
+public record Operand(Shape shape, @Nullable HostTensor constant, int batch, long outer) {
     /** An absent optional input. */
     static final Operand ABSENT = of(HostTensor.of());
 

@@ -4,10 +4,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
+import java.util.function.DoubleBinaryOperator;
+import java.util.function.DoubleUnaryOperator;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Tokens;
 import org.gramian.basis.QuotedText;
@@ -17,110 +20,152 @@ import org.gramian.tensor.Gelu;
 import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 
-/** Operators of ONNX on the tape; here element-wise functions and matrix products. */
+/**
+ * Supported operators of ONNX: each computes constants at once, binds a function on the tape to the shapes of data, or does
+ * both. Here are the table, element-wise functions and matrix products.
+ */
 final class Operators {
-    private static final Map<String, Function<NodeContext, BoundOperator>> ALL = new TreeMap<>();
+    /** Constants and data of an operator. */
+    private record Rule(Function<NodeContext, BoundOperator> constants, Function<NodeContext, BoundOperator> data) {}
+
+    private static final Function<NodeContext, BoundOperator> DATA_ONLY = at -> {
+        throw at.error("expected data that depends on the image, found constants only");
+    };
+    private static final Function<NodeContext, BoundOperator> CONSTANTS_ONLY = at -> {
+        throw at.error("expected constant inputs, found data that depends on the image");
+    };
+
+    private static final Map<String, Rule> ALL = new TreeMap<>();
 
     static {
-        Map<String, UnaryOperator<Var>> functions = Map.ofEntries(
-                Map.entry("Abs", Var::abs),
-                Map.entry("Exp", Var::exp),
-                Map.entry("Log", Var::log),
-                Map.entry("Sqrt", Var::sqrt),
-                Map.entry("Erf", Var::erf),
-                Map.entry("Tanh", Var::tanh),
-                Map.entry("Neg", x -> x.mul(-1)),
-                Map.entry("Reciprocal", x -> x.pow(-1)),
-                Map.entry("Relu", x -> x.activate(Activation.RELU)),
-                Map.entry("Sigmoid", x -> x.activate(Activation.SIGMOID)),
-                Map.entry("HardSwish", x -> x.activate(Activation.HARD_SWISH)),
-                Map.entry(Fusion.SILU, x -> x.activate(Activation.SILU)),
-                Map.entry("Identity", x -> x),
-                Map.entry("Dropout", x -> x));
-        functions.forEach((name, function) -> ALL.put(name, at -> map(at, function)));
-        ALL.put("Add", at -> binary(at, Operators::add, Var::add, (c, x) -> x.add(c)));
-        ALL.put("Mul", at -> binary(at, Var::mul, Var::mul, (c, x) -> x.mul(c)));
-        ALL.put(
+        function("Abs", Math::abs, Var::abs);
+        function("Erf", HostMath::erf, Var::erf);
+        function("Exp", Math::exp, Var::exp);
+        function("Identity", x -> x, x -> x);
+        function("Log", Math::log, Var::log);
+        function("Neg", x -> -x, x -> x.mul(-1));
+        function("Reciprocal", x -> 1 / x, x -> x.pow(-1));
+        function("Sqrt", Math::sqrt, Var::sqrt);
+        constants("Ceil", at -> HostMath.map(at, Math::ceil));
+        constants("Cos", at -> HostMath.map(at, Math::cos));
+        constants("Floor", at -> HostMath.map(at, Math::floor));
+        constants("Not", at -> HostMath.map(at, x -> x == 0 ? 1 : 0));
+        constants("Sin", at -> HostMath.map(at, Math::sin));
+        data("Dropout", at -> at.map(at.in(0), x -> x));
+        data("Tanh", at -> at.map(at.in(0), Var::tanh));
+        data("Relu", at -> activate(at, Activation.RELU));
+        data("Sigmoid", at -> activate(at, Activation.SIGMOID));
+        data("HardSwish", at -> activate(at, Activation.HARD_SWISH));
+        data(Fusion.SILU, at -> activate(at, Activation.SILU));
+        data("HardSigmoid", Operators::hardSigmoid);
+        data("LeakyRelu", Operators::leakyRelu);
+        data("Clip", Operators::clip);
+        data("Gelu", Operators::gelu);
+        both("Cast", HostMath::cast, Operators::cast);
+
+        both("Add", zip(Double::sum), at -> binary(at, Operators::add, Var::add, Var::add));
+        both(
                 "Sub",
+                zip((a, b) -> a - b),
                 at -> binary(
-                        at, Var::sub, (x, c) -> x.add(-c), (c, x) -> x.mul(-1).add(c)));
-        ALL.put(
+                        at, Var::sub, (x, c) -> x.add(-c), (x, c) -> x.mul(-1).add(c)));
+        both("Mul", zip((a, b) -> a * b), at -> binary(at, Var::mul, Var::mul, Var::mul));
+        both(
                 "Div",
+                HostMath::divide,
                 at -> binary(
                         at,
                         Var::div,
                         (x, c) -> x.mul(1 / c),
-                        (c, x) -> x.pow(-1).mul(c)));
-        ALL.putAll(Map.of(
-                "HardSigmoid",
-                Operators::hardSigmoid,
-                "LeakyRelu",
-                Operators::leakyRelu,
-                "Clip",
-                Operators::clip,
-                "Gelu",
-                Operators::gelu,
-                "Cast",
-                Operators::cast,
-                "Pow",
-                Operators::pow,
-                "Sum",
-                Operators::sum,
-                Fusion.ADD,
-                Operators::fusedAdd,
-                "Where",
-                Operators::where));
-        ALL.putAll(Map.of(
-                "MatMul",
-                Operators::matmul,
-                "Gemm",
-                Operators::gemm,
-                Fusion.LINEAR,
-                Operators::linear,
-                Fusion.ATTENTION,
-                Operators::attention,
-                "Softmax",
-                Operators::softmax,
-                "LayerNormalization",
-                Operators::layerNorm,
-                "ReduceMean",
-                at -> ShapeOperators.reduce(at, true),
-                "ReduceSum",
-                at -> ShapeOperators.reduce(at, false)));
-        for (String name : List.of("Reshape", "Flatten", "Squeeze", "Unsqueeze")) {
-            ALL.put(name, ShapeOperators::reshape);
-        }
-        ALL.putAll(Map.of(
-                "Transpose", ShapeOperators::transpose,
-                "Expand", ShapeOperators::expand,
-                "Concat", ShapeOperators::concat,
-                "Slice", ShapeOperators::slice,
-                "Split", ShapeOperators::split,
-                "Gather", ShapeOperators::gather));
-        ALL.putAll(Map.of(
-                "Conv",
-                MapOperators::convolution,
-                Fusion.CONV,
-                MapOperators::convolution,
-                "BatchNormalization",
-                MapOperators::batchNorm,
-                "LRN",
-                MapOperators::responseNorm,
-                "MaxPool",
-                MapOperators::maxPool,
-                "AveragePool",
-                MapOperators::averagePool,
-                "GlobalAveragePool",
-                at -> MapOperators.global(at, false),
-                "GlobalMaxPool",
-                at -> MapOperators.global(at, true),
-                "Pad",
-                MapOperators::pad,
-                "Resize",
-                MapOperators::resize));
+                        (x, c) -> x.pow(-1).mul(c)));
+        both("Pow", zip(Math::pow), Operators::pow);
+        both("Where", HostMath::where, Operators::where);
+        data("Sum", Operators::sum);
+        data(Fusion.ADD, Operators::fusedAdd);
+        constants("Mod", HostMath::modulo);
+        constants("Max", zip(Math::max));
+        constants("Min", zip(Math::min));
+        constants("Equal", at -> HostMath.compare(at, (a, b) -> a == b));
+        constants("Greater", at -> HostMath.compare(at, (a, b) -> a > b));
+        constants("GreaterOrEqual", at -> HostMath.compare(at, (a, b) -> a >= b));
+        constants("Less", at -> HostMath.compare(at, (a, b) -> a < b));
+        constants("LessOrEqual", at -> HostMath.compare(at, (a, b) -> a <= b));
+        constants("And", at -> HostMath.compare(at, (a, b) -> a != 0 && b != 0));
+        constants("Or", at -> HostMath.compare(at, (a, b) -> a != 0 || b != 0));
+
+        data("MatMul", Operators::matmul);
+        data("Gemm", Operators::gemm);
+        data(Fusion.LINEAR, Operators::linear);
+        data(Fusion.ATTENTION, Operators::attention);
+        data("Softmax", Operators::softmax);
+        data("LayerNormalization", Operators::layerNorm);
+
+        constants("ReduceMax", at -> HostMath.reduce(at, Math::max));
+        constants("ReduceMin", at -> HostMath.reduce(at, Math::min));
+        constants("ReduceProd", at -> HostMath.reduce(at, (a, b) -> a * b));
+        both("ReduceSum", at -> HostMath.reduce(at, Double::sum), at -> ShapeOperators.reduce(at, false));
+        data("ReduceMean", at -> ShapeOperators.reduce(at, true));
+
+        constants("Constant", Operators::value);
+        constants("ConstantOfShape", HostMath::constantOfShape);
+        constants("Range", HostMath::range);
+        constants("ScatterND", HostMath::scatter);
+        constants("Tile", HostMath::tile);
+        shape("Shape", at -> at.constants(HostMath.shape(at)));
+        shape("Size", at -> at.constants(HostTensor.integer(at.in(0).shape().elements())));
+        shape("Reshape", ShapeOperators::reshape);
+        shape("Flatten", ShapeOperators::flatten);
+        shape("Squeeze", ShapeOperators::squeeze);
+        shape("Unsqueeze", ShapeOperators::unsqueeze);
+        shape("Transpose", ShapeOperators::transpose);
+        shape("Expand", ShapeOperators::expand);
+        shape("Concat", ShapeOperators::concat);
+        shape("Slice", ShapeOperators::slice);
+        shape("Split", ShapeOperators::split);
+        shape("Gather", ShapeOperators::gather);
+
+        data("Conv", MapOperators::convolution);
+        data(Fusion.CONV, MapOperators::convolution);
+        data("BatchNormalization", MapOperators::batchNorm);
+        data("LRN", MapOperators::responseNorm);
+        data("MaxPool", MapOperators::maxPool);
+        data("AveragePool", MapOperators::averagePool);
+        data("GlobalAveragePool", at -> MapOperators.global(at, false));
+        data("GlobalMaxPool", at -> MapOperators.global(at, true));
+        data("Pad", MapOperators::pad);
+        data("Resize", MapOperators::resize);
     }
 
     private Operators() {}
+
+    private static void function(String name, DoubleUnaryOperator constants, UnaryOperator<Var> data) {
+        both(name, at -> HostMath.map(at, constants), at -> at.map(at.in(0), data));
+    }
+
+    private static void both(
+            String name, Function<NodeContext, HostTensor> constants, Function<NodeContext, BoundOperator> data) {
+        ALL.put(name, new Rule(at -> at.constants(constants.apply(at)), data));
+    }
+
+    private static void constants(String name, Function<NodeContext, HostTensor> constants) {
+        both(name, constants, CONSTANTS_ONLY);
+    }
+
+    private static void data(String name, Function<NodeContext, BoundOperator> data) {
+        ALL.put(name, new Rule(DATA_ONLY, data));
+    }
+
+    private static void shape(String name, Function<NodeContext, BoundOperator> operator) {
+        ALL.put(name, new Rule(operator, operator));
+    }
+
+    private static Function<NodeContext, HostTensor> zip(DoubleBinaryOperator function) {
+        return at -> HostMath.zip(at, function);
+    }
+
+    private static HostTensor value(NodeContext at) {
+        return (HostTensor) at.node().attributes().values().iterator().next();
+    }
 
     /**
      * Checks that all operators are supported.
@@ -129,7 +174,7 @@ final class Operators {
      */
     static void requireSupported(List<OnnxNode> nodes) {
         for (OnnxNode node : nodes) {
-            if (!ALL.containsKey(node.operator()) && !HostMath.isSupported(node.operator())) {
+            if (!ALL.containsKey(node.operator())) {
                 List<String> known = ALL.keySet().stream()
                         .filter(name -> !name.startsWith(Fusion.PREFIX))
                         .toList();
@@ -141,21 +186,36 @@ final class Operators {
         }
     }
 
-    /** Binds an operator to the shapes of its inputs. */
+    /**
+     * Computes constants, or binds an operator to the shapes of its inputs.
+     *
+     * @throws IllegalArgumentException if the inputs do not fit; the message names the node
+     */
     static BoundOperator bind(NodeContext at) {
-        Function<NodeContext, BoundOperator> rule = ALL.get(at.node().operator());
+        Rule rule = ALL.get(at.node().operator());
         if (rule == null) {
-            throw at.error("expected constant inputs, found data that depends on the image");
+            throw at.error("expected a supported operator");
         }
-        return rule.apply(at);
-    }
-
-    private static BoundOperator map(NodeContext at, UnaryOperator<Var> function) {
-        return BoundOperator.map(at.in(0), function);
+        boolean constant = at.isConstant();
+        if (constant) {
+            at.inputs().forEach(input -> at.countFolded(input.shape().elements()));
+        }
+        try {
+            BoundOperator bound = (constant ? rule.constants : rule.data).apply(at);
+            for (Operand output : bound.outputs()) {
+                if (output.constant() == null
+                        && at.shape(output.shape().sizes()).elements() == 0) {
+                    throw at.error("the result " + output.shape() + " is empty: the images are too small");
+                }
+            }
+            return bound;
+        } catch (IndexOutOfBoundsException | ArithmeticException | NegativeArraySizeException problem) {
+            throw at.error("impossible sizes: " + problem.getMessage());
+        }
     }
 
     private static BoundOperator activate(NodeContext at, Activation activation) {
-        return map(at, x -> x.activate(activation));
+        return at.map(at.in(0), x -> x.activate(activation));
     }
 
     private static BoundOperator hardSigmoid(NodeContext at) {
@@ -163,24 +223,24 @@ final class Operators {
         double beta = at.node().number("beta", 0.5);
         return Math.abs(alpha - 1 / 6.0) < 1e-6 && beta == 0.5
                 ? activate(at, Activation.HARD_SIGMOID)
-                : map(at, x -> x.mul(alpha).add(beta).clip(0, 1));
+                : at.map(at.in(0), x -> x.mul(alpha).add(beta).clip(0, 1));
     }
 
     private static BoundOperator leakyRelu(NodeContext at) {
         double slope = at.node().number("alpha", 0.01);
-        return map(at, x -> x.leakyRelu(slope));
+        return at.map(at.in(0), x -> x.leakyRelu(slope));
     }
 
     private static BoundOperator clip(NodeContext at) {
         double low = at.number(1, Double.NEGATIVE_INFINITY);
         double high = at.number(2, Double.POSITIVE_INFINITY);
         Activation known = Fusion.clamp(low, high);
-        return known != Activation.NONE ? activate(at, known) : map(at, x -> x.clip(low, high));
+        return known != Activation.NONE ? activate(at, known) : at.map(at.in(0), x -> x.clip(low, high));
     }
 
     private static BoundOperator gelu(NodeContext at) {
         Gelu form = at.node().text("approximate", "none").equals("tanh") ? Gelu.TANH : Gelu.ERF;
-        return map(at, x -> Tokens.gelu(x, form));
+        return at.map(at.in(0), x -> Tokens.gelu(x, form));
     }
 
     /** Data keeps its type: a cast between floating-point types has no effect. */
@@ -189,34 +249,26 @@ final class Operators {
         if (!TensorProto.isFloating(to)) {
             throw at.error("expected a floating-point type for data, found the ONNX type " + to);
         }
-        return map(at, x -> x);
+        return at.map(at.in(0), x -> x);
     }
 
-    /** Function with a number as the second input. */
-    @FunctionalInterface
-    private interface WithNumber {
-        Var apply(Var x, double number);
-    }
-
-    /** Function with a number as the first input. */
-    @FunctionalInterface
-    private interface OfNumber {
-        Var apply(double number, Var x);
-    }
-
+    /** Function of two tensors, with forms for a number as the second input and as the first. */
     private static BoundOperator binary(
-            NodeContext at, BinaryOperator<Var> function, WithNumber second, OfNumber first) {
+            NodeContext at,
+            BinaryOperator<Var> function,
+            BiFunction<Var, Double, Var> second,
+            BiFunction<Var, Double, Var> first) {
         Operand result = broadcast(at, at.in(0), at.in(1));
         Double c = scalar(at.in(1), at.in(0));
         if (c != null) {
-            return BoundOperator.map(result, x -> second.apply(x, c));
+            return at.map(result, x -> second.apply(x, c));
         }
         Double d = scalar(at.in(0), at.in(1));
         if (d != null) {
-            return BoundOperator.of(result, in -> first.apply(d, in.get(1)));
+            return at.of(result, in -> first.apply(in.get(1), d));
         }
         boolean swapped = !at.in(0).data() && at.in(1).data(); // the data gives the type
-        return BoundOperator.of(result, in -> {
+        return at.of(result, in -> {
             Var a = swapped ? in.like(0, in.get(1)) : in.get(0);
             return function.apply(a, in.like(1, a));
         });
@@ -242,14 +294,18 @@ final class Operators {
     }
 
     private static Operand broadcast(NodeContext at, Operand a, Operand b) {
-        Shape shape = ShapeRules.broadcast(at.node(), a.shape(), b.shape());
+        return to(at.broadcast(a.shape(), b.shape()), a, b);
+    }
+
+    /** Returns a result of two inputs, which have their last dimensions in common with it. */
+    private static Operand to(Shape shape, Operand a, Operand b) {
         Operand leading = a.data() ? a : b;
         return leading.to(shape, leading.batch() + shape.rank() - leading.rank());
     }
 
     private static BoundOperator pow(NodeContext at) {
         double exponent = at.number(1);
-        return exponent == 2 ? map(at, x -> x.mul(x)) : map(at, x -> x.pow(exponent));
+        return at.map(at.in(0), exponent == 2 ? x -> x.mul(x) : x -> x.pow(exponent));
     }
 
     private static BoundOperator sum(NodeContext at) {
@@ -257,7 +313,7 @@ final class Operators {
         for (Operand next : at.inputs()) {
             result = broadcast(at, result, next);
         }
-        return BoundOperator.of(result, in -> {
+        return at.of(result, in -> {
             Var sum = in.get(0);
             for (int i = 1; i < at.inputs().size(); i++) {
                 sum = sum.add(in.like(i, sum));
@@ -268,7 +324,7 @@ final class Operators {
 
     private static BoundOperator fusedAdd(NodeContext at) {
         Activation activation = Fusion.activation(at.node());
-        return BoundOperator.of(
+        return at.of(
                 broadcast(at, at.in(0), at.in(1)),
                 in -> in.get(0).add(in.like(1, in.get(0))).activate(activation));
     }
@@ -276,7 +332,7 @@ final class Operators {
     private static BoundOperator where(NodeContext at) {
         at.constant(0);
         Operand result = broadcast(at, broadcast(at, at.in(1), at.in(2)), at.in(0));
-        return BoundOperator.of(result, in -> Var.where(in.constant(0, DType.BOOL), in.get(1), in.like(2, in.get(1))));
+        return at.of(result, in -> Var.where(in.constant(0, DType.BOOL), in.get(1), in.like(2, in.get(1))));
     }
 
     private static BoundOperator matmul(NodeContext at) {
@@ -285,16 +341,12 @@ final class Operators {
         if (a.rank() < 2 || b.rank() < 2 || a.size(-1) != b.size(-2)) {
             throw at.error("expected matrices [.., a, b] and [.., b, c], found " + a.shape() + " and " + b.shape());
         }
-        Shape batch = ShapeRules.broadcast(
-                at.node(),
-                a.shape().with(-1, 1).with(-2, 1),
-                b.shape().with(-1, 1).with(-2, 1));
-        Shape shape = ShapeRules.shape(
-                at.node(), batch.with(-2, a.size(-2)).with(-1, b.size(-1)).sizes());
-        Operand leading = a.data() ? a : b;
-        Operand result = leading.to(shape, leading.batch() + shape.rank() - leading.rank());
+        Shape batch = at.broadcast(
+                a.shape().with(-1, 1).with(-2, 1), b.shape().with(-1, 1).with(-2, 1));
+        Operand result =
+                to(at.shape(batch.with(-2, a.size(-2)).with(-1, b.size(-1)).sizes()), a, b);
         boolean weighted = b.rank() == 2 && !b.data();
-        return BoundOperator.of(result, in -> {
+        return at.of(result, in -> {
             Var x = in.get(0);
             Var y = in.like(1, x);
             return weighted
@@ -316,10 +368,7 @@ final class Operators {
         at.requireNoImages(product, sizes.length - 2);
         sizes[sizes.length - 2] = rows;
         sizes[sizes.length - 1] = columns;
-        if (Arrays.equals(sizes, x.shape().sizes())) {
-            return x;
-        }
-        return ShapeOperators.expanded(x, sizes);
+        return Arrays.equals(sizes, x.shape().sizes()) ? x : ShapeOperators.expanded(x, sizes);
     }
 
     private static BoundOperator gemm(NodeContext at) {
@@ -338,7 +387,7 @@ final class Operators {
                 && node.has(2)
                 && at.in(2).rank() == 1
                 && at.in(2).size(0) == result.size(1);
-        return BoundOperator.of(result, in -> {
+        return at.of(result, in -> {
             if (plain) {
                 Var weight = transposed ? in.get(1) : in.get(1).transpose(0, 1);
                 return Tokens.linear(in.get(0), weight, in.get(2));
@@ -360,7 +409,7 @@ final class Operators {
                     "expected [.., d], [d, k] and [k], found " + x.shape() + ", " + w.shape() + " and " + b.shape());
         }
         Operand result = x.to(x.shape().with(-1, w.size(1)));
-        return BoundOperator.of(result, in -> Tokens.linear(in.get(0), in.get(1).transpose(0, 1), in.get(2)));
+        return at.of(result, in -> Tokens.linear(in.get(0), in.get(1).transpose(0, 1), in.get(2)));
     }
 
     /** Attention of heads {@code [n, h, t, e]} or {@code [n, t, e]}. */
@@ -375,7 +424,7 @@ final class Operators {
             throw at.error("expected queries, keys and values of equal size, found " + q.shape() + ", "
                     + at.in(1).shape() + " and " + at.in(2).shape());
         }
-        return BoundOperator.of(q, in -> {
+        return at.of(q, in -> {
             Var query = heads(in.get(0), three);
             Var attended = Tokens.attention(query, heads(in.get(1), three), heads(in.get(2), three), scale);
             return three ? attended.reshape(at.sizes(q)) : attended;
@@ -391,19 +440,18 @@ final class Operators {
         int axis = at.axis(at.opset() < 13 ? 1 : -1);
         int last = x.rank() - 1;
         if (axis == last) {
-            return map(at, Tokens::softmax);
+            return at.map(x, Tokens::softmax);
         }
         if (at.opset() >= 13) {
-            return map(at, v -> Tokens.softmax(v.transpose(axis, last)).transpose(axis, last));
+            return at.map(x, v -> Tokens.softmax(v.transpose(axis, last)).transpose(axis, last));
         }
-        return map(
-                at,
+        return at.map(
+                x,
                 v -> { // before opset 13 all dimensions from the axis on are one
-                    long rows = IntStream.range(0, axis)
-                            .mapToLong(i -> v.shape().at(i))
-                            .reduce(1, (m, n) -> m * n);
-                    Var flat = v.reshape(rows, v.shape().elements() / rows);
-                    return Tokens.softmax(flat).reshape(v.shape().sizes());
+                    long[] sizes = v.shape().sizes();
+                    long rows = LongStream.of(sizes).limit(axis).reduce(1, (m, n) -> m * n);
+                    return Tokens.softmax(v.reshape(rows, v.shape().elements() / rows))
+                            .reshape(sizes);
                 });
     }
 
@@ -420,7 +468,7 @@ final class Operators {
                             + ", found dimension " + axis + " and " + at.in(1).shape());
         }
         double epsilon = node.number("epsilon", 1e-5);
-        return BoundOperator.of(x, in -> {
+        return at.of(x, in -> {
             Var beta = node.has(2) ? in.get(2) : in.get(1).mul(0);
             return Tokens.layerNorm(in.get(0), in.get(1), beta, epsilon);
         });

@@ -1,12 +1,12 @@
 package org.gramian.backbone.onnx;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
@@ -21,106 +21,68 @@ import org.jspecify.annotations.Nullable;
  * written out, see {@link NodeContext#sizes}.
  */
 final class Plan {
-    /** Maximum number of elements of all constants that are computed, and of the inputs that they are computed from. */
-    static final long MAX_FOLDED_ELEMENTS = 1L << 26;
-
-    private record Step(NodeContext at, BoundOperator operator) {}
-
-    private final Task task;
+    private final String input;
+    private final String output;
     private final Map<String, Operand> known = new HashMap<>();
-    private final List<Step> steps = new ArrayList<>();
-    private long folded;
-
-    /**
-     * Part of a graph to plan.
-     *
-     * @param given constants that other parts of the graph compute
-     */
-    record Task(OnnxGraph graph, List<OnnxNode> nodes, String input, String output, Map<String, HostTensor> given) {}
+    private final List<BoundOperator> steps = new ArrayList<>();
 
     /**
      * Plans for a shape of the input.
      *
+     * @param nodes part of the graph that computes the output from the input
+     * @param given constants that other parts of the graph compute
      * @param state shape of the input, the batch first
      * @throws IllegalArgumentException if the graph does not support the shape; the message names the node
      */
-    Plan(Task task, Shape state) {
-        this.task = task;
-        boolean single = task.graph().input().single();
+    Plan(
+            OnnxGraph graph,
+            List<OnnxNode> nodes,
+            String input,
+            String output,
+            Map<String, HostTensor> given,
+            Shape state) {
+        this.input = input;
+        this.output = output;
+        boolean single = graph.input().single();
         Shape one = single ? state.with(0, 1) : state;
-        known.put(task.input(), Operand.computed(one, 0));
-        task.graph().constants().forEach((name, value) -> known.put(name, Operand.of(value)));
-        task.graph().weights().forEach((name, shape) -> known.put(name, Operand.computed(shape, -1)));
-        task.given().forEach((name, value) -> known.put(name, Operand.of(value)));
-        for (OnnxNode node : task.nodes()) {
-            add(node, one.at(0), single ? state.at(0) : 1);
+        known.put(input, Operand.computed(one, 0));
+        graph.constants().forEach((name, value) -> known.put(name, Operand.of(value)));
+        graph.weights().forEach((name, shape) -> known.put(name, Operand.computed(shape, -1)));
+        given.forEach((name, value) -> known.put(name, Operand.of(value)));
+        AtomicLong folded = new AtomicLong();
+        for (OnnxNode node : nodes) {
+            List<Operand> inputs =
+                    node.inputs().stream().map(name -> operand(node, name)).toList();
+            BoundOperator bound = Operators.bind(
+                    new NodeContext(node, inputs, graph.opset(), one.at(0), single ? state.at(0) : 1, folded));
+            for (int i = 0; i < Math.min(bound.outputs().size(), node.outputs().size()); i++) {
+                known.put(node.outputs().get(i), bound.outputs().get(i));
+            }
+            if (bound.outputs().getFirst().constant() == null) {
+                steps.add(bound);
+            }
         }
         prune();
     }
 
-    private void add(OnnxNode node, long batch, long images) {
-        List<Operand> inputs = new ArrayList<>();
-        for (String name : node.inputs()) {
-            Operand operand = name.isEmpty() ? Operand.ABSENT : known.get(name);
-            if (operand == null) {
-                throw node.error("the input '" + name + "' is an output that is not supported");
-            }
-            inputs.add(operand);
+    private Operand operand(OnnxNode node, String name) {
+        Operand operand = name.isEmpty() ? Operand.ABSENT : known.get(name);
+        if (operand == null) {
+            throw node.error("the input '" + name + "' is an output that is not supported");
         }
-        NodeContext at = new NodeContext(node, inputs, task.graph().opset(), batch, images);
-        boolean constant = inputs.stream().allMatch(operand -> operand.constant() != null);
-        List<Operand> outputs;
-        if (constant || node.operator().equals("Shape") || node.operator().equals("Size")) {
-            countFolded(at, constant ? inputs : List.of());
-            outputs = HostMath.fold(at).stream().map(Operand::of).toList();
-        } else {
-            BoundOperator operator = bind(at);
-            outputs = operator.outputs();
-            steps.add(new Step(at, operator));
-        }
-        for (int i = 0; i < Math.min(outputs.size(), node.outputs().size()); i++) {
-            known.put(node.outputs().get(i), outputs.get(i));
-        }
-        countFolded(at, outputs);
-    }
-
-    /** Adds the elements of constants to their total, which is bounded. */
-    private void countFolded(NodeContext at, List<Operand> operands) {
-        for (Operand operand : operands) {
-            folded += operand.constant() == null ? 0 : operand.shape().elements();
-        }
-        if (folded > MAX_FOLDED_ELEMENTS) {
-            throw at.error(
-                    "expected constants of at most " + MAX_FOLDED_ELEMENTS + " elements in all, found " + folded);
-        }
-    }
-
-    private static BoundOperator bind(NodeContext at) {
-        BoundOperator operator;
-        try {
-            operator = Operators.bind(at);
-        } catch (IndexOutOfBoundsException | ArithmeticException problem) {
-            throw at.error("impossible sizes: " + problem.getMessage());
-        }
-        for (Operand output : operator.outputs()) {
-            ShapeRules.shape(at.node(), output.shape().sizes());
-            if (output.shape().elements() == 0) {
-                throw at.error("the result " + output.shape() + " is empty: the images are too small");
-            }
-        }
-        return operator;
+        return operand;
     }
 
     /** Removes steps that only shapes needed. */
     private void prune() {
-        Set<String> needed = new HashSet<>(Set.of(task.output()));
-        List<Step> kept = new ArrayList<>();
-        for (Step step : steps.reversed()) {
-            OnnxNode node = step.at.node();
+        Set<String> needed = new HashSet<>(Set.of(output));
+        List<BoundOperator> kept = new ArrayList<>();
+        for (BoundOperator step : steps.reversed()) {
+            OnnxNode node = step.node();
             if (node.outputs().stream().anyMatch(needed::contains)) {
                 kept.add(step);
                 for (int i = 0; i < node.inputs().size(); i++) {
-                    if (step.at.in(i).constant() == null) {
+                    if (step.at().in(i).constant() == null) {
                         needed.add(node.inputs().get(i));
                     }
                 }
@@ -135,28 +97,25 @@ final class Plan {
      *
      * @param many a plan for several images, to tell the dimension of the images of each tensor
      */
-    List<PlannedNode> nodes(Plan many) {
-        return steps.stream()
-                .map(step -> new PlannedNode(
-                        step.at,
-                        step.at.node().inputs().stream()
-                                .map(name -> tensor(name, many))
-                                .toList(),
-                        step.at.node().outputs().stream()
-                                .filter(known::containsKey)
-                                .map(name -> tensor(name, many))
-                                .toList()))
-                .toList();
+    List<BoundOperator> steps(Plan many) {
+        return steps.stream().map(step -> marked(step, many)).toList();
     }
 
-    private PlannedNode.Tensor tensor(String name, Plan many) {
-        Operand operand = known.getOrDefault(name, Operand.ABSENT);
-        Operand several = many.known.getOrDefault(name, Operand.ABSENT);
-        long[] sizes = operand.shape().sizes();
-        if (several.data()) {
-            sizes[several.batch()] = -1;
+    private BoundOperator marked(BoundOperator step, Plan many) {
+        NodeContext at = step.at();
+        List<Operand> inputs = many.marked(step.node().inputs(), at.inputs());
+        NodeContext context = new NodeContext(step.node(), inputs, at.opset(), at.batch(), at.images(), at.folded());
+        return new BoundOperator(context, many.marked(step.node().outputs(), step.outputs()), step.kernel());
+    }
+
+    private List<Operand> marked(List<String> names, List<Operand> operands) {
+        List<Operand> marked = new ArrayList<>();
+        for (int i = 0; i < Math.min(names.size(), operands.size()); i++) {
+            Operand operand = operands.get(i);
+            int batch = known.getOrDefault(names.get(i), Operand.ABSENT).batch();
+            marked.add(new Operand(operand.shape(), operand.constant(), batch, operand.outer()));
         }
-        return new PlannedNode.Tensor(name, Arrays.stream(sizes).boxed().toList(), operand.constant());
+        return marked;
     }
 
     /** Returns what is known of a tensor, or null if there is none of that name. */
@@ -180,38 +139,37 @@ final class Plan {
      * @throws IllegalArgumentException if it does not depend on the images
      */
     Operand output() {
-        Operand output = known.get(task.output());
-        if (output == null || output.constant() != null) {
+        Operand found = known.get(output);
+        if (found == null || found.constant() != null) {
             throw new IllegalArgumentException(
-                    "the output '" + task.output() + "' does not depend on the images; is it the right output?");
+                    "the output '" + output + "' does not depend on the images; is it the right output?");
         }
-        return output;
+        return found;
     }
 
     /** Computes the output. */
     Var run(Var state, Bindings parameters) {
         Map<String, Var> values = new HashMap<>();
-        values.put(task.input(), state);
-        for (Step step : steps) {
-            OnnxNode node = step.at.node();
+        values.put(input, state);
+        for (BoundOperator step : steps) {
+            OnnxNode node = step.node();
             List<@Nullable Var> inputs = new ArrayList<>();
             for (int i = 0; i < node.inputs().size(); i++) {
                 String name = node.inputs().get(i);
-                boolean constant = step.at.in(i).constant() != null;
+                boolean constant = step.at().in(i).constant() != null;
                 Var value = constant ? null : values.get(name);
                 inputs.add(constant || value != null ? value : parameters.get(name));
             }
-            List<Var> results = step.operator
-                    .kernel()
-                    .apply(new BoundOperator.Arguments(state.tape(), state.value(), inputs, step.at.inputs()));
+            List<Var> results =
+                    step.kernel().apply(new BoundOperator.Arguments(state.tape(), state.value(), inputs, step.at()));
             for (int i = 0; i < Math.min(results.size(), node.outputs().size()); i++) {
                 values.put(node.outputs().get(i), results.get(i));
             }
         }
-        Var output = values.get(task.output());
-        if (output == null) {
-            throw new IllegalStateException("no step computes " + task.output());
+        Var result = values.get(output);
+        if (result == null) {
+            throw new IllegalStateException("no step computes " + output);
         }
-        return output;
+        return result;
     }
 }

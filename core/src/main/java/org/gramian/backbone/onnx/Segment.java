@@ -45,12 +45,12 @@ public final class Segment {
             long channels,
             @Nullable String grid) {}
 
-    /** Constant that an earlier segment computes from the number of images, linear in it. */
-    record Crossing(HostTensor one, HostTensor many, long images) {
+    /** Constant that an earlier segment computes from the number of images, linear in it: for one and for several. */
+    record Crossing(HostTensor one, HostTensor many) {
         HostTensor at(long n) {
             double[] values = one.values().clone();
             for (int i = 0; i < values.length; i++) {
-                values[i] += (n - 1) * (many.values()[i] - one.values()[i]) / (images - 1);
+                values[i] += (n - 1) * (many.values()[i] - one.values()[i]) / (Segments.IMAGES - 1.0);
             }
             return new HostTensor(one.whole(), one.shape(), values);
         }
@@ -79,11 +79,13 @@ public final class Segment {
     }
 
     /**
-     * Returns the nodes of the file for one size of the input, in topological order.
+     * Returns the nodes of the file for one image of a size, in topological order, to be copied to another file.
+     *
+     * <p>Constants that depend on sizes are computed; the dimension of the images is that of several.
      *
      * @param state shape of the first tensor, the images first
      */
-    public List<PlannedNode> nodes(Shape state) {
+    public List<BoundOperator> nodes(Shape state) {
         List<OnnxNode> unfused = new ArrayList<>();
         Set<String> needed = new HashSet<>(Set.of(ends.output));
         for (OnnxNode node : graph.nodes().reversed()) {
@@ -95,7 +97,7 @@ public final class Segment {
             }
         }
         Plan one = plan(unfused.reversed(), state.with(0, 1));
-        return one.nodes(plan(unfused.reversed(), state.with(0, Segments.IMAGES)));
+        return one.steps(plan(unfused.reversed(), state.with(0, Segments.IMAGES)));
     }
 
     /** Returns the operator that computes the output. */
@@ -149,7 +151,7 @@ public final class Segment {
     private Plan plan(List<OnnxNode> operators, Shape state) {
         Map<String, HostTensor> given = new HashMap<>();
         crossings.forEach((name, value) -> given.put(name, value.at(state.at(0))));
-        return new Plan(new Plan.Task(graph, operators, ends.input, ends.output, given), state);
+        return new Plan(graph, operators, ends.input, ends.output, given, state);
     }
 
     @Override

@@ -76,8 +76,7 @@ public final class Segments {
 
     private Plan whole(long images, long height, long width) {
         return new Plan(
-                new Plan.Task(graph, nodes, graph.input().name(), graph.output(), Map.of()),
-                Shape.of(images, 3, height, width));
+                graph, nodes, graph.input().name(), graph.output(), Map.of(), Shape.of(images, 3, height, width));
     }
 
     private @Nullable Plan attempt(long height, long width) {
@@ -288,7 +287,7 @@ public final class Segments {
                     HostTensor many = operand.constant();
                     Operand first = one.get(name);
                     HostTensor single = first == null || first.constant() == null ? many : first.constant();
-                    crossings.put(name, new Crossing(single, many, IMAGES));
+                    crossings.put(name, new Crossing(single, many));
                 } else if (!operand.data() || maker >= start) {
                     needed.add(maker);
                 }

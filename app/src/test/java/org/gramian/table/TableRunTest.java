@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.evaluate.Comparison;
-import org.gramian.evaluate.EvaluationFolder;
+import org.gramian.evaluate.EvaluationFile;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.run.RunPlan;
@@ -135,8 +135,8 @@ class TableRunTest {
         assertThat(second.config().options().crops())
                 .isEqualTo(first.config().options().crops());
         Comparison expected = Comparison.of(
-                EvaluationFolder.read(entries.get(1).folder()),
-                EvaluationFolder.read(entries.get(0).folder()));
+                EvaluationFile.readAll(entries.get(1).folder()),
+                EvaluationFile.readAll(entries.get(0).folder()));
         assertThat(numbers(run, 1, 0).against()).hasValue(expected);
         assertThat(numbers(run, 0, 0).against()).isEmpty();
         Cell cell = run.table().lines().get(1).cells().getFirst();

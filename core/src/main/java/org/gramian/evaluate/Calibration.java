@@ -1,5 +1,6 @@
 package org.gramian.evaluate;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -53,7 +54,7 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
             return mean > standardError;
         }
 
-        /** Returns whether a loss exceeds its standard error. */
+        /** Returns whether there is a loss beyond the standard error. */
         public boolean isSignificantLoss() {
             return mean < -standardError;
         }
@@ -68,16 +69,24 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
     /** Computes the calibration under a temperature. */
     static Calibration of(List<ImagePrediction> predictions, Temperature temperature) {
         double brier = 0;
-        Sums[] sums = new Sums[BINS];
-        Arrays.setAll(sums, _ -> new Sums());
+        int[] counts = new int[BINS];
+        int[] right = new int[BINS];
+        double[] confidences = new double[BINS];
         for (ImagePrediction prediction : predictions) {
             double[] probabilities = prediction.logits().probabilities(temperature.value());
             brier += brier(probabilities, prediction.truth());
             double confidence = probabilities[prediction.predicted()];
             int bin = Math.clamp((long) Math.ceil(confidence * BINS) - 1, 0, BINS - 1);
-            sums[bin].add(confidence, prediction.right());
+            counts[bin]++;
+            right[bin] += prediction.right() ? 1 : 0;
+            confidences[bin] += confidence;
         }
-        List<Bin> bins = bins(sums);
+        List<Bin> bins = new ArrayList<>();
+        for (int b = 0; b < BINS; b++) {
+            double divisor = Math.max(1, counts[b]);
+            bins.add(new Bin(
+                    (double) b / BINS, (b + 1.0) / BINS, counts[b], confidences[b] / divisor, right[b] / divisor));
+        }
         int n = predictions.size();
         double error = bins.stream()
                 .mapToDouble(bin -> (double) bin.count() / n * Math.abs(bin.accuracy() - bin.confidence()))
@@ -100,29 +109,5 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
             sum += difference * difference;
         }
         return sum;
-    }
-
-    private static List<Bin> bins(Sums[] sums) {
-        Bin[] bins = new Bin[BINS];
-        Arrays.setAll(bins, b -> sums[b].bin((double) b / BINS, (b + 1.0) / BINS));
-        return List.of(bins);
-    }
-
-    /** Sums of a bin. */
-    private static final class Sums {
-        private int count;
-        private int right;
-        private double confidence;
-
-        void add(double probability, boolean correct) {
-            count++;
-            right += correct ? 1 : 0;
-            confidence += probability;
-        }
-
-        Bin bin(double low, double high) {
-            int divisor = Math.max(1, count);
-            return new Bin(low, high, count, confidence / divisor, (double) right / divisor);
-        }
     }
 }

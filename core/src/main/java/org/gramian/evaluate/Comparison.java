@@ -9,9 +9,6 @@ import java.util.stream.Stream;
 /**
  * Comparison of two models over the same folds: the metrics of each, and one {@link PairedTest} over all images.
  *
- * @param first metrics of the first model
- * @param second metrics of the second model
- * @param test over the images of all folds
  * @param repeated number of repeated test images over the folds. The test counts them as independent, so its p-value is too
  *     small
  */

@@ -1,5 +1,7 @@
 package org.gramian.evaluate;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,35 +21,32 @@ import java.util.stream.Stream;
 public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) {
     public static final String ORIENTATION = "rows are the truth, columns are the prediction";
 
-    /**
-     * Number of images of one class that were predicted as another.
-     *
-     * @param truth the true class
-     * @param predicted the predicted class
-     * @param count number of images
-     */
+    /** Number of images of one class that were predicted as another. */
     public record Confusion(String truth, String predicted, int count) {}
 
     /**
      * Precision, recall and F1 of one class.
      *
-     * @param name the class
      * @param support number of images of the class
      * @param predicted number of images predicted as it
      * @param right number of correct predictions
      */
+    @JsonPropertyOrder({"name", "support", "predicted", "right", "precision", "recall", "f1"})
     public record ClassScore(String name, int support, int predicted, int right) {
         /** Returns {@code right / predicted}; 0 for a class that was never predicted. */
+        @JsonProperty
         public double precision() {
             return predicted == 0 ? 0 : (double) right / predicted;
         }
 
         /** Returns {@code right / support}; 0 for a class without images. */
+        @JsonProperty
         public double recall() {
             return support == 0 ? 0 : (double) right / support;
         }
 
         /** Returns the harmonic mean {@code 2 right / (support + predicted)}; 0 if none is right. */
+        @JsonProperty
         public double f1() {
             return right == 0 ? 0 : 2.0 * right / (support + predicted);
         }
@@ -80,12 +79,12 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
                 .toList();
     }
 
-    static ConfusionMatrix of(Evaluation evaluation) {
-        int size = evaluation.classes().size();
-        int[][] counts = new int[size][size];
-        evaluation.predictions().forEach(prediction -> counts[prediction.truth()][prediction.predicted()]++);
+    /** Counts predictions of at least one image. */
+    public static ConfusionMatrix of(List<String> classes, List<ImagePrediction> predictions) {
+        int[][] counts = new int[classes.size()][classes.size()];
+        predictions.forEach(prediction -> counts[prediction.truth()][prediction.predicted()]++);
         return new ConfusionMatrix(
-                evaluation.classes(),
+                classes,
                 Arrays.stream(counts)
                         .map(row -> Arrays.stream(row).boxed().toList())
                         .toList());
@@ -96,7 +95,7 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
         return counts.get(truth).get(predicted);
     }
 
-    /** Returns all confusions, the most frequent first, ties in the order of the classes. */
+    /** Returns the confusions, the most frequent first, ties in the order of the classes. */
     public List<Confusion> confusions() {
         List<Confusion> found = new ArrayList<>();
         for (int truth = 0; truth < classes.size(); truth++) {
@@ -110,7 +109,6 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
         return found;
     }
 
-    /** Returns the scores of each class. */
     public List<ClassScore> perClass() {
         return IntStream.range(0, classes.size())
                 .mapToObj(k -> new ClassScore(

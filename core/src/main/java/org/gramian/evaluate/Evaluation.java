@@ -45,7 +45,6 @@ public record Evaluation(
         return new Evaluation(setting, classes, predictions, other);
     }
 
-    /** Returns the top-1 accuracy. */
     public Proportion accuracy() {
         return top(1);
     }
@@ -58,12 +57,10 @@ public record Evaluation(
         return new Proportion((int) right, predictions.size());
     }
 
-    /** Returns the confusion matrix. */
     public ConfusionMatrix confusion() {
-        return ConfusionMatrix.of(this);
+        return ConfusionMatrix.of(classes, predictions);
     }
 
-    /** Returns the calibration under the temperature. */
     public Calibration calibration() {
         return Calibration.of(predictions, temperature);
     }

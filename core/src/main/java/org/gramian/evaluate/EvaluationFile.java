@@ -1,26 +1,33 @@
 package org.gramian.evaluate;
 
+import com.fasterxml.jackson.annotation.JsonAutoDetect;
+import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
+import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.JsonValue;
 import com.fasterxml.jackson.annotation.Nulls;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
-import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -33,12 +40,18 @@ import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * JSON file of an evaluation: setting, classes, every score, the temperature, and all metrics.
+ * JSON file of an evaluation: test set, classes, every score, the temperature, and all metrics. A run has {@value #FILE} in its
+ * folder, or in {@code fold-1} and so on.
  *
  * <p>The file begins with {@code "format": "gramian-evaluation"} and a version. Unknown fields are errors, as is a confusion
- * matrix that does not match the predictions.
+ * matrix that does not match the predictions. Exceptions of reading have the message {@code FILE: what was expected, what was
+ * found}.
  */
 public final class EvaluationFile {
+    /** File name in the folder of a run or fold. */
+    public static final String FILE = "evaluation.json";
+
+    private static final String FOLD = "fold-";
     private static final String FORMAT = "gramian-evaluation";
     private static final int VERSION = 1;
 
@@ -55,6 +68,9 @@ public final class EvaluationFile {
             .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
             .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
             .changeDefaultNullHandling(_ -> JsonSetter.Value.construct(Nulls.FAIL, Nulls.FAIL))
+            .addMixIn(Fingerprint.class, FingerprintJson.class)
+            .addMixIn(Temperature.class, TemperatureJson.class)
+            .addMixIn(Logits.class, LogitsJson.class)
             .build();
 
     /** Start of the part of a Jackson message that names its settings and types. */
@@ -62,11 +78,51 @@ public final class EvaluationFile {
 
     private EvaluationFile() {}
 
+    private abstract static class FingerprintJson {
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        FingerprintJson(String hex) {}
+
+        @JsonValue
+        abstract String hex();
+    }
+
+    @JsonAutoDetect(isGetterVisibility = Visibility.NONE)
+    private interface TemperatureJson {}
+
+    private interface LogitsJson {
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        static Logits of(List<Double> scores) {
+            return Logits.of(scores);
+        }
+
+        @JsonValue
+        double[] toArray();
+    }
+
+    /** The JSON of the file. {@code results} follows from the rest: it is for other programs, and is only compared when read. */
+    @JsonPropertyOrder({"format", "version", "setting", "classes", "temperature", "results", "predictions"})
+    private record Document(
+            String format,
+            int version,
+            Setting setting,
+            List<String> classes,
+            Temperature temperature,
+            JsonNode results,
+            List<ImagePrediction> predictions) {}
+
     /** Writes or replaces a file atomically. */
     public static void write(Path path, Evaluation evaluation) throws IOException {
+        Document document = new Document(
+                FORMAT,
+                VERSION,
+                evaluation.setting(),
+                evaluation.classes(),
+                evaluation.temperature(),
+                MAPPER.valueToTree(results(evaluation)),
+                evaluation.predictions());
         AtomicTextFile.write(path, text -> {
             try {
-                MAPPER.writerWithDefaultPrettyPrinter().writeValue(text, Document.of(evaluation));
+                MAPPER.writerWithDefaultPrettyPrinter().writeValue(text, document);
                 text.write('\n');
             } catch (JacksonException e) {
                 throw e.getCause() instanceof IOException cause ? cause : new IOException(e.getOriginalMessage(), e);
@@ -74,44 +130,61 @@ public final class EvaluationFile {
         });
     }
 
+    private static Map<String, Object> results(Evaluation evaluation) {
+        Map<String, Object> results = new LinkedHashMap<>();
+        results.put("images", evaluation.predictions().size());
+        results.put("right", evaluation.accuracy().right());
+        for (Metric metric : Metric.values()) {
+            results.put(metric.key(), metric.of(evaluation));
+        }
+        results.put("accuracyInterval95", evaluation.accuracy().interval());
+        results.put(
+                "withoutTemperature", evaluation.calibrated(Temperature.NONE).calibration());
+        results.put("reliability", evaluation.calibration().bins());
+        ConfusionMatrix confusion = evaluation.confusion();
+        results.put("perClass", confusion.perClass());
+        Map<String, Object> matrix = new LinkedHashMap<>();
+        matrix.put("orientation", ConfusionMatrix.ORIENTATION);
+        matrix.put("counts", confusion.counts());
+        results.put("confusion", matrix);
+        return results;
+    }
+
     /**
      * Reads a file.
      *
-     * @throws EvaluationFileException if it is not an evaluation, has a newer version, or is inconsistent
+     * @throws IOException if it is not an evaluation, has a newer version, or is inconsistent
      */
-    public static Evaluation read(Path path) throws EvaluationFileException {
+    public static Evaluation read(Path path) throws IOException {
+        if (!Files.isRegularFile(path)) {
+            throw failure(
+                    path,
+                    "expected a file with an evaluation in JSON, found "
+                            + (Files.exists(path) ? "a folder" : "nothing"),
+                    null);
+        }
+        if (Files.size(path) > MAX_BYTES) {
+            throw failure(
+                    path, "expected an evaluation of at most " + MAX_BYTES + " bytes, found " + Files.size(path), null);
+        }
         try {
-            requireFile(path);
             requireVersion(path);
-            Document document;
             try (Reader text = open(path)) {
-                document = MAPPER.readValue(text, Document.class);
+                Document document = MAPPER.readValue(text, Document.class);
+                Evaluation evaluation = new Evaluation(
+                        document.setting(), document.classes(), document.predictions(), document.temperature());
+                requireAgreement(path, document.results(), evaluation);
+                return evaluation;
             }
-            Evaluation evaluation = document.evaluation();
-            requireAgreement(path, document, evaluation);
-            return evaluation;
         } catch (JacksonException e) {
-            throw new EvaluationFileException(path, problem(e), e);
+            throw failure(path, problem(e), e);
         } catch (IllegalArgumentException e) {
-            throw new EvaluationFileException(path, "inconsistent content: " + e.getMessage(), e);
-        } catch (EvaluationFileException e) {
-            throw e;
-        } catch (IOException e) {
-            throw new EvaluationFileException(path, "cannot be read: " + e, e);
+            throw failure(path, "inconsistent content: " + e.getMessage(), e);
         }
     }
 
-    private static void requireFile(Path path) throws IOException {
-        if (!Files.isRegularFile(path)) {
-            throw new EvaluationFileException(
-                    path,
-                    "expected a file with an evaluation in JSON, found "
-                            + (Files.exists(path) ? "a folder" : "nothing"));
-        }
-        if (Files.size(path) > MAX_BYTES) {
-            throw new EvaluationFileException(
-                    path, "expected an evaluation of at most " + MAX_BYTES + " bytes, found " + Files.size(path));
-        }
+    private static IOException failure(Path path, String problem, @Nullable Exception cause) {
+        return new IOException(path + ": " + problem, cause);
     }
 
     /** Opens a file as UTF-8; other bytes are an error. */
@@ -129,35 +202,39 @@ public final class EvaluationFile {
                     && "version".equals(json.nextName())
                     && json.nextToken() == JsonToken.VALUE_NUMBER_INT;
             if (!ours) {
-                throw new EvaluationFileException(
+                throw failure(
                         path,
                         "expected an evaluation that starts with \"format\": \"%s\" and a version, found something else"
-                                .formatted(FORMAT));
+                                .formatted(FORMAT),
+                        null);
             }
             if (json.getIntValue() != VERSION) {
-                throw new EvaluationFileException(
+                throw failure(
                         path,
                         "expected an evaluation of version %d, found version %d; use the Gramian that wrote it"
-                                .formatted(VERSION, json.getIntValue()));
+                                .formatted(VERSION, json.getIntValue()),
+                        null);
             }
         }
     }
 
-    private static void requireAgreement(Path path, Document document, Evaluation evaluation)
-            throws EvaluationFileException {
-        JsonNode stored = document.results().at("/confusion/counts");
+    private static void requireAgreement(Path path, JsonNode results, Evaluation evaluation) throws IOException {
         JsonNode computed = MAPPER.valueToTree(evaluation.confusion().counts());
-        if (!stored.equals(computed)) {
-            throw new EvaluationFileException(
+        if (!results.at("/confusion/counts").equals(computed)) {
+            throw failure(
                     path,
                     "expected the confusion matrix of its predictions, found another; the file was edited or is"
-                            + " damaged: evaluate the model again");
+                            + " damaged: evaluate the model again",
+                    null);
         }
     }
 
     private static String problem(JacksonException e) {
         if (e.getCause() instanceof CharacterCodingException) {
             return "expected text in UTF-8, found other bytes";
+        }
+        if (e.getCause() instanceof IllegalArgumentException inconsistent) {
+            return "inconsistent content: " + inconsistent.getMessage();
         }
         String where = e.getPath().stream()
                 .map(step ->
@@ -168,94 +245,64 @@ public final class EvaluationFile {
         return "expected an evaluation in JSON, found" + place + ": " + QuotedText.bare(message);
     }
 
-    /** The JSON of the file. {@code results} follows from the rest: it is for other programs, and is only compared when read. */
-    @JsonPropertyOrder({"format", "version", "setting", "classes", "temperature", "results", "predictions"})
-    private record Document(
-            String format,
-            int version,
-            StoredSetting setting,
-            List<String> classes,
-            StoredTemperature temperature,
-            JsonNode results,
-            List<StoredPrediction> predictions) {
-        /** A {@link Setting}. */
-        record StoredSetting(String protocol, String fold, String fingerprint, long seed) {}
+    /** Returns the folder name of a fold, e.g. {@code fold-1}. */
+    public static String fold(int number) {
+        return FOLD + number;
+    }
 
-        /** A {@link Temperature}. */
-        record StoredTemperature(double value, String source) {}
-
-        /** A {@link ImagePrediction}. */
-        record StoredPrediction(String name, int truth, List<Double> logits) {}
-
-        static Document of(Evaluation evaluation) {
-            Setting setting = evaluation.setting();
-            Temperature temperature = evaluation.temperature();
-            return new Document(
-                    FORMAT,
-                    VERSION,
-                    new StoredSetting(
-                            setting.protocol(),
-                            setting.fold(),
-                            setting.fingerprint().hex(),
-                            setting.seed()),
-                    evaluation.classes(),
-                    new StoredTemperature(temperature.value(), temperature.source()),
-                    MAPPER.valueToTree(results(evaluation)),
-                    evaluation.predictions().stream()
-                            .map(prediction -> new StoredPrediction(
-                                    prediction.name(),
-                                    prediction.truth(),
-                                    Arrays.stream(prediction.logits().toArray())
-                                            .boxed()
-                                            .toList()))
-                            .toList());
-        }
-
-        private static Map<String, Object> results(Evaluation evaluation) {
-            ConfusionMatrix confusion = evaluation.confusion();
-            Map<String, Object> results = new LinkedHashMap<>();
-            results.put("images", evaluation.predictions().size());
-            results.put("right", evaluation.accuracy().right());
-            for (Metric metric : Metric.values()) {
-                results.put(metric.key(), metric.of(evaluation));
+    /** Returns the folders of a run's folds, 10 after 9; empty for a run of one fold. */
+    public static List<Path> folds(Path run) throws IOException {
+        List<Path> folds = new ArrayList<>();
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(run, FOLD + "*")) {
+            for (Path path : found) {
+                if (Files.isDirectory(path)) {
+                    folds.add(path);
+                }
             }
-            results.put("accuracyInterval95", evaluation.accuracy().interval());
-            results.put(
-                    "withoutTemperature",
-                    evaluation.calibrated(Temperature.NONE).calibration());
-            results.put("reliability", evaluation.calibration().bins());
-            results.put(
-                    "perClass", confusion.perClass().stream().map(Document::row).toList());
-            Map<String, Object> matrix = new LinkedHashMap<>();
-            matrix.put("orientation", ConfusionMatrix.ORIENTATION);
-            matrix.put("counts", confusion.counts());
-            results.put("confusion", matrix);
-            return results;
         }
+        folds.sort(
+                Comparator.<Path>comparingInt(path -> path.toString().length()).thenComparing(Path::toString));
+        return folds;
+    }
 
-        private static Map<String, Object> row(ClassScore score) {
-            Map<String, Object> row = new LinkedHashMap<>();
-            row.put("name", score.name());
-            row.put("support", score.support());
-            row.put("predicted", score.predicted());
-            row.put("right", score.right());
-            row.put("precision", score.precision());
-            row.put("recall", score.recall());
-            row.put("f1", score.f1());
-            return row;
+    /**
+     * Reads all folds of a run in order, or one evaluation file.
+     *
+     * @throws IOException if there is none, a fold is not finished, or a file cannot be read
+     */
+    public static List<Evaluation> readAll(Path fileOrRun) throws IOException {
+        if (!Files.isDirectory(fileOrRun)) {
+            return List.of(read(fileOrRun));
         }
+        List<Evaluation> evaluations = new ArrayList<>();
+        for (Path fold : folds(fileOrRun)) {
+            Path file = fold.resolve(FILE);
+            if (!Files.exists(file)) {
+                throw failure(file, "expected an evaluation, found none: this fold of the run is not finished", null);
+            }
+            evaluations.add(read(file));
+        }
+        if (!evaluations.isEmpty()) {
+            return evaluations;
+        }
+        if (!Files.exists(fileOrRun.resolve(FILE))) {
+            throw missing(fileOrRun);
+        }
+        return List.of(read(fileOrRun.resolve(FILE)));
+    }
 
-        /** @throws IllegalArgumentException if the parts do not fit together */
-        Evaluation evaluation() {
-            return new Evaluation(
-                    new Setting(
-                            setting.protocol(), setting.fold(), new Fingerprint(setting.fingerprint()), setting.seed()),
-                    classes,
-                    predictions.stream()
-                            .map(prediction -> new ImagePrediction(
-                                    prediction.name(), prediction.truth(), Logits.of(prediction.logits())))
-                            .toList(),
-                    new Temperature(temperature.value(), temperature.source()));
+    private static IOException missing(Path folder) throws IOException {
+        List<String> runs = new ArrayList<>();
+        try (DirectoryStream<Path> below = Files.newDirectoryStream(folder, path -> Files.exists(path.resolve(FILE)))) {
+            below.forEach(run -> runs.add(run.toString()));
         }
+        return failure(
+                folder,
+                runs.isEmpty()
+                        ? "expected a file with an evaluation, or a run with %s or %s*/%s, found none"
+                                .formatted(FILE, FOLD, FILE)
+                        : "expected a run, found a folder of runs; choose from: "
+                                + NameList.some(runs.stream().sorted().toList()),
+                null);
     }
 }

@@ -38,8 +38,8 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
     /**
      * Result of an evaluation.
      *
-     * @param evaluation of all readable images
-     * @param unreadable names of the unreadable images, each with the reason
+     * @param evaluation of the readable images
+     * @param unreadable reasons by image name
      */
     public record Measurement(Evaluation evaluation, SortedMap<String, String> unreadable) {
         public Measurement {

@@ -5,6 +5,7 @@ import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.Set;
 
@@ -22,7 +23,7 @@ public record FoldSummary(Map<Metric, Spread> spreads) {
      *     training images, so it is not a standard error
      */
     public record Spread(int count, double mean, OptionalDouble deviation) {
-        /** Returns the spread of at least one value. */
+        /** Summarizes at least one value. */
         public static Spread of(List<Double> values) {
             double mean = values.stream()
                     .mapToDouble(Double::doubleValue)
@@ -78,13 +79,8 @@ public record FoldSummary(Map<Metric, Spread> spreads) {
         return new FoldSummary(spreads);
     }
 
-    /** Returns mean and standard deviation of a metric. */
     public Spread spread(Metric metric) {
-        Spread spread = spreads.get(metric);
-        if (spread == null) {
-            throw new IllegalArgumentException("expected one of " + spreads.keySet() + ", found " + metric);
-        }
-        return spread;
+        return Objects.requireNonNull(spreads.get(metric)); // it has all metrics
     }
 
     /** Returns e.g. {@code 75.3 ± 2.9}. */

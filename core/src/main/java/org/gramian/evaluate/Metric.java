@@ -4,25 +4,13 @@ import java.util.Locale;
 
 /** Metrics of an {@link Evaluation}. */
 public enum Metric {
-    /** Top-1 accuracy. */
     ACCURACY("accuracy", "accuracy", true),
-
     /** Top-5 accuracy; 1 with five classes or fewer. */
     TOP_5("top5", "top-5 accuracy", true),
-
-    /** {@link ConfusionMatrix#macroRecall}. */
     BALANCED_ACCURACY("balancedAccuracy", "balanced accuracy", true),
-
-    /** {@link ConfusionMatrix#macroF1}. */
     MACRO_F1("macroF1", "macro F1", true),
-
-    /** {@link Calibration#logLoss}. */
     LOG_LOSS("logLoss", "log loss", false),
-
-    /** {@link Calibration#brier}. */
     BRIER("brier", "Brier score", false),
-
-    /** {@link Calibration#error}. */
     CALIBRATION_ERROR("calibrationError", "calibration error", true);
 
     private final String key;
@@ -35,7 +23,7 @@ public enum Metric {
         this.percent = percent;
     }
 
-    /** Returns its value; not in percent. */
+    /** Computes the value; not in percent. */
     public double of(Evaluation evaluation) {
         return switch (this) {
             case ACCURACY -> evaluation.accuracy().value();
@@ -48,12 +36,11 @@ public enum Metric {
         };
     }
 
-    /** Returns its name in files. */
+    /** Name in files. */
     public String key() {
         return key;
     }
 
-    /** Returns its display name. */
     public String text() {
         return text;
     }

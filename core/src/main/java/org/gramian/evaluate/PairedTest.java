@@ -7,15 +7,13 @@ import java.util.stream.Collectors;
 import org.apache.commons.statistics.distribution.BinomialDistribution;
 import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
+import org.gramian.evaluate.Proportion.Interval;
 
 /**
  * McNemar's test of two models on the same images. Under the null hypothesis each image that exactly one of them classifies
  * correctly is a fair coin.
  *
- * @param bothRight images that both classify correctly
  * @param onlyFirst images that only the first classifies correctly
- * @param onlySecond images that only the second classifies correctly
- * @param bothWrong images that neither classifies correctly
  */
 public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothWrong) {
     /** Smaller p-values are shown as {@code < 0.001}. */
@@ -100,7 +98,7 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
                 + "; evaluate both models on the same dataset with the same protocol and seed");
     }
 
-    /** Returns the test over the images of both. */
+    /** Pools the images of two folds. */
     public PairedTest plus(PairedTest other) {
         return new PairedTest(
                 Math.addExact(bothRight, other.bothRight),
@@ -109,7 +107,6 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
                 Math.addExact(bothWrong, other.bothWrong));
     }
 
-    /** Returns the number of images. */
     public int images() {
         return bothRight + onlyFirst + onlySecond + bothWrong;
     }

@@ -15,12 +15,12 @@ import org.gramian.image.dataset.protocol.FoldSet;
  * @param seed of the run
  */
 public record Setting(String protocol, String fold, Fingerprint fingerprint, long seed) {
-    /** Returns the setting of a fold. */
+    /** Identifies the test set of a fold. */
     public static Setting of(FoldSet plan, Fold fold) {
         return new Setting(plan.protocol().text(), fold.name(), plan.fingerprint(), plan.seed());
     }
 
-    /** Returns the setting of all images of a dataset. */
+    /** Identifies all images of a dataset. */
     public static Setting all(Dataset dataset) {
         return new Setting("all", "all images", Fingerprint.of(dataset, List.of()), 0);
     }

@@ -34,16 +34,13 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
     /**
      * The requested test images; unset values follow from the model.
      *
-     * @param protocol splits the dataset
      * @param fold name or number of the fold whose test images are requested
-     * @param seed of the split
      * @param all whether every image is requested, also training images of the model
      */
     public record Request(Optional<Protocol> protocol, Optional<String> fold, Optional<Long> seed, boolean all) {
-        /** The default: the model's own test images if it was trained on the dataset, else all images. */
+        /** The model's own test images if it was trained on the dataset, else all images. */
         public static final Request DEFAULT = new Request(Optional.empty(), Optional.empty(), Optional.empty(), false);
 
-        /** Every image. */
         public static final Request ALL = new Request(Optional.empty(), Optional.empty(), Optional.empty(), true);
 
         public Request {
@@ -52,18 +49,9 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
                         "expected all images, or those of a protocol, fold or seed, found both: remove one of them");
             }
         }
-
-        private boolean splits() {
-            return protocol.isPresent() || fold.isPresent() || seed.isPresent();
-        }
     }
 
-    /**
-     * The split of this dataset that a model was trained on.
-     *
-     * @param plan with the model's fingerprint
-     * @param fold that the model was trained on
-     */
+    /** The split of this dataset that a model was trained on, and the fold. */
     private record TrainedSplit(FoldSet plan, Fold fold) {
         /** Returns how many of these images are training or validation images of the model. */
         long count(List<Integer> indexes) {
@@ -93,13 +81,6 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
         Duplicates duplicates = Duplicates.of(dataset);
         Optional<TrainedOn> trained = TrainedOn.of(card);
         Optional<TrainedSplit> split = trained.flatMap(one -> trainedSplit(dataset, duplicates, one));
-        if (request.splits()) {
-            // The model's near-duplicates are known only for the dataset that it was trained on.
-            Duplicates known = split.isPresent()
-                    ? duplicates.with(trained.map(TrainedOn::near).orElse(List.of()))
-                    : duplicates;
-            return ofFold(dataset, trained, split, request, known);
-        }
         List<Integer> every =
                 IntStream.range(0, dataset.samples().size()).boxed().toList();
         if (request.all()) {
@@ -108,14 +89,18 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
                     .toList();
             return new TestImages(every, Setting.all(dataset), remarks);
         }
+        if (!request.equals(Request.DEFAULT)) {
+            // The model's near-duplicates are known only for the dataset that it was trained on.
+            Duplicates known = split.isPresent()
+                    ? duplicates.with(trained.map(TrainedOn::near).orElse(List.of()))
+                    : duplicates;
+            return ofFold(dataset, trained, split, request, known);
+        }
+        String remark = trained.map(one -> "the model was trained under " + one.setting()
+                        + ", on another list of images; if some of these are among them, the result is biased")
+                .orElse(UNKNOWN_TRAINING_IMAGES);
         return split.map(TestImages::ofOwnFold)
-                .orElseGet(() -> new TestImages(
-                        every,
-                        Setting.all(dataset),
-                        List.of(trained.map(one -> "the model was trained under " + one.setting()
-                                        + ", on another list of images; if some of these are among them, the result is"
-                                        + " biased")
-                                .orElse(UNKNOWN_TRAINING_IMAGES))));
+                .orElseGet(() -> new TestImages(every, Setting.all(dataset), List.of(remark)));
     }
 
     private static Optional<TrainedSplit> trainedSplit(Dataset dataset, Duplicates duplicates, TrainedOn trained) {
@@ -134,11 +119,11 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
 
     private static TestImages ofOwnFold(TrainedSplit split) {
         Fold fold = split.fold();
-        Setting setting = Setting.of(split.plan(), fold);
+        Setting own = Setting.of(split.plan(), fold);
         String remark = "the model was trained on some of these images; evaluating on the "
-                + fold.test().size() + " test images of its own fold '" + fold.name() + "' (" + setting.protocol()
-                + ", seed " + setting.seed() + ")";
-        return new TestImages(fold.test(), setting, List.of(remark));
+                + fold.test().size() + " test images of its own fold '" + fold.name() + "' (" + own.protocol()
+                + ", seed " + own.seed() + ")";
+        return new TestImages(fold.test(), own, List.of(remark));
     }
 
     /** Returns the test images of the requested fold, unless the model was trained on some of them. */

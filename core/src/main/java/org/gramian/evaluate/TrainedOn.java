@@ -68,10 +68,7 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
                             .toList())
                     .toList();
         } catch (NumberFormatException wrong) {
-            throw new IllegalArgumentException(
-                    "expected groups of numbers as " + NEAR_DUPLICATES + " in the model's origin, found "
-                            + QuotedText.text(text),
-                    wrong);
+            throw unexpected("groups of numbers as " + NEAR_DUPLICATES, text, wrong);
         }
     }
 
@@ -79,9 +76,13 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
         try {
             return Long.parseLong(seed);
         } catch (NumberFormatException wrong) {
-            throw new IllegalArgumentException(
-                    "expected a whole number as the seed in the model's origin, found " + QuotedText.text(seed), wrong);
+            throw unexpected("a whole number as the seed", seed, wrong);
         }
+    }
+
+    private static IllegalArgumentException unexpected(String expected, String found, NumberFormatException cause) {
+        return new IllegalArgumentException(
+                "expected " + expected + " in the model's origin, found " + QuotedText.text(found), cause);
     }
 
     /** Returns the split, if this is the training dataset: the protocol then gives the same fingerprint. */

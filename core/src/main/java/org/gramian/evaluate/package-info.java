@@ -20,7 +20,7 @@
  *
  * <p>An {@link org.gramian.evaluate.Evaluation} has all predictions of one fold; every {@link org.gramian.evaluate.Metric}
  * follows from it. {@link org.gramian.evaluate.Comparison} compares all folds of two runs, which {@link
- * org.gramian.evaluate.EvaluationFolder} reads; results of different images or splits are refused.
+ * org.gramian.evaluate.EvaluationFile} reads; results of different images or splits are refused.
  */
 @NullMarked
 package org.gramian.evaluate;

@@ -11,7 +11,6 @@ import org.gramian.basis.AtomicFile;
 import org.gramian.basis.AtomicTextFile;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
-import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.evaluate.PredictionTable;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -165,13 +164,13 @@ record FoldFolder(Path path) {
     }
 
     private void keepResults(Evaluation evaluation) throws IOException {
-        EvaluationFile.write(path.resolve(EvaluationFolder.FILE), evaluation);
+        EvaluationFile.write(path.resolve(EvaluationFile.FILE), evaluation);
         PredictionTable.of(evaluation).write(path.resolve("predictions.csv"));
         evaluation.confusion().write(path.resolve("confusion.csv"));
     }
 
     Evaluation evaluation() throws IOException {
-        return EvaluationFile.read(path.resolve(EvaluationFolder.FILE));
+        return EvaluationFile.read(path.resolve(EvaluationFile.FILE));
     }
 
     Optional<Evaluation> afterFirst() throws IOException {

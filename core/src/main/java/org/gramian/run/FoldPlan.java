@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
-import org.gramian.evaluate.EvaluationFolder;
+import org.gramian.evaluate.EvaluationFile;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
@@ -87,7 +87,7 @@ public record FoldPlan(String place, String name, Parts parts, String validation
     record Placed(String place, Fold fold) {
         static List<Placed> all(List<Fold> folds) {
             return IntStream.range(0, folds.size())
-                    .mapToObj(i -> new Placed(folds.size() == 1 ? "" : EvaluationFolder.fold(i + 1), folds.get(i)))
+                    .mapToObj(i -> new Placed(folds.size() == 1 ? "" : EvaluationFile.fold(i + 1), folds.get(i)))
                     .toList();
         }
     }

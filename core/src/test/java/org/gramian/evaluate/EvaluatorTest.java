@@ -41,8 +41,8 @@ final class EvaluatorTest {
     private Path root = Path.of("");
 
     @BeforeEach
-    void paint() throws IOException {
-        TinyModel.paint(root, 4, "stone", "wood");
+    void writeImages() throws IOException {
+        TinyModel.write(root, 4, "stone", "wood");
     }
 
     @AfterEach
@@ -84,15 +84,13 @@ final class EvaluatorTest {
                 .run(sources, Set.of(Engine.Rows.SCORES), (sample, result) -> {
                     float[][] rows =
                             assertInstanceOf(ImageResult.Computed.class, result).of(Engine.Rows.SCORES);
-                    assertThat(rows).as("the crops of 'paper' to test").hasDimensions(5, 3);
+                    assertThat(rows).hasDimensions(5, 3);
                     expected.put(dataset.samples().get(sample).name(), Logits.ofCrops(rows));
                 });
         Evaluation evaluation = measure(KNOWN, 1, upTo(8)).evaluation();
         assertThat(evaluation.predictions())
                 .allSatisfy(one -> assertThat(one.logits()).isEqualTo(expected.get(one.name())));
-        assertThat(expected.values().stream().distinct())
-                .as("the model tells pictures apart")
-                .hasSize(8);
+        assertThat(expected.values().stream().distinct()).as("distinct scores").hasSize(8);
     }
 
     @Test
@@ -120,7 +118,7 @@ final class EvaluatorTest {
     @Test
     void unreadableImagesAreListedAndDoNotCount() throws IOException {
         Evaluation whole = measure(KNOWN, 1, upTo(8)).evaluation();
-        Files.writeString(root.resolve("wood/2.png"), "no picture");
+        Files.writeString(root.resolve("wood/2.png"), "no image");
         Measurement measured = measure(KNOWN, 1, upTo(8));
         assertThat(measured.unreadable()).containsOnlyKeys("wood/2.png");
         assertThat(measured.unreadable().get("wood/2.png")).contains("JPEG");
@@ -134,7 +132,7 @@ final class EvaluatorTest {
     @Test
     void evaluationFailsIfNoImageIsReadable() throws IOException {
         for (int i = 0; i < 4; i++) {
-            Files.writeString(root.resolve("wood/" + i + ".png"), "no picture");
+            Files.writeString(root.resolve("wood/" + i + ".png"), "no image");
         }
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> measure(KNOWN, 1, List.of(4, 5, 6, 7)))
@@ -144,7 +142,7 @@ final class EvaluatorTest {
 
     @Test
     void anUnknownClassIsRefusedWithASuggestion() throws IOException {
-        TinyModel.paint(root, 2, "glas", "zebra");
+        TinyModel.write(root, 2, "glas", "zebra");
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> measure(KNOWN, 1, upTo(8)))
                 .has(facts("glas", "glass", "zebra", "wood", "stone"));

@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
 
-/** Evaluations of no model at all. */
+/** Random evaluations. */
 final class MadeUp {
     static final Setting SETTING = new Setting("thirds:3", "third 1", new Fingerprint("a".repeat(64)), 7);
 
@@ -24,7 +24,7 @@ final class MadeUp {
             int truth = random.nextInt(classes);
             double[] scores = scores(random, classes, 2);
             scores[truth] += 2;
-            predictions.add(new ImagePrediction("picture " + i, truth, Logits.of(scores)));
+            predictions.add(new ImagePrediction("image " + i, truth, Logits.of(scores)));
         }
         return predictions;
     }
@@ -40,7 +40,7 @@ final class MadeUp {
             while (truth < 3 && left >= probabilities[truth]) {
                 left -= probabilities[truth++];
             }
-            predictions.add(new ImagePrediction("picture " + i, truth, logits));
+            predictions.add(new ImagePrediction("image " + i, truth, logits));
         }
         return predictions;
     }
@@ -59,7 +59,7 @@ final class MadeUp {
         for (int i = 0; i < truths.length; i++) {
             double[] scores = new double[classes];
             scores[predicted[i]] = 1;
-            predictions.add(new ImagePrediction("picture " + i, truths[i], Logits.of(scores)));
+            predictions.add(new ImagePrediction("image " + i, truths[i], Logits.of(scores)));
         }
         return new Evaluation(SETTING, classes(classes), predictions);
     }

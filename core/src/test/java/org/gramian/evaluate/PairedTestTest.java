@@ -120,12 +120,9 @@ final class PairedTestTest {
     void missingImagesAreListed() {
         Evaluation one = MadeUp.of(2, new int[9], new int[9]);
         Evaluation other = MadeUp.of(2, new int[2], new int[2]);
-        refused(
-                one,
-                other,
-                facts("picture 2", "picture 3", "picture 4", "picture 5", "picture 6", "picture 7", "picture 8"));
+        refused(one, other, facts("image 2", "image 3", "image 4", "image 5", "image 6", "image 7", "image 8"));
         refused(MadeUp.of(2, new int[40], new int[40]), other, facts("18"));
-        refused(other, one, facts("picture 2", "picture 8"));
+        refused(other, one, facts("image 2", "image 8"));
     }
 
     @Test

@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 final class TestImagesTest {
-    private static final int PICTURES = 60;
-    private static final Dataset PHOTOS = dataset(PICTURES);
+    private static final int IMAGES = 60;
+    private static final Dataset DATASET = dataset(IMAGES);
 
-    /** No file is there: who trains and who tests depends on names and labels alone. */
+    /** Without files: splits depend on names and labels alone. */
     private static Dataset dataset(int images) {
         List<Sample> samples = new ArrayList<>();
         for (int i = 0; i < images; i++) {
@@ -38,11 +38,11 @@ final class TestImagesTest {
     }
 
     private static FoldSet plan(String protocol, long seed) {
-        return Protocols.parse(protocol).plan(PHOTOS, Duplicates.of(PHOTOS), seed);
+        return Protocols.parse(protocol).plan(DATASET, Duplicates.of(DATASET), seed);
     }
 
     private static ModelCard trainedOn(FoldSet plan, int fold) {
-        return TinyModel.card(PHOTOS.classes(), 1, origin(plan, fold));
+        return TinyModel.card(DATASET.classes(), 1, origin(plan, fold));
     }
 
     private static Map<String, String> origin(FoldSet plan, int fold) {
@@ -67,7 +67,7 @@ final class TestImagesTest {
 
     private static void assertRefused(ModelCard card, TestImages.Request request, Facts words) {
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> TestImages.choose(PHOTOS, card, request))
+                .isThrownBy(() -> TestImages.choose(DATASET, card, request))
                 .satisfies(refused -> assertThat(refused.getMessage()).has(words));
     }
 
@@ -78,7 +78,7 @@ final class TestImagesTest {
         FoldSet plan = plan(protocol, seed.value());
         int number = seed.random().nextInt(plan.folds().size());
         Fold fold = plan.folds().get(number);
-        TestImages chosen = TestImages.choose(PHOTOS, trainedOn(plan, number), TestImages.Request.DEFAULT);
+        TestImages chosen = TestImages.choose(DATASET, trainedOn(plan, number), TestImages.Request.DEFAULT);
         assertThat(chosen.indexes()).isEqualTo(fold.test()).doesNotContainAnyElementsOf(fold.train());
         assertThat(chosen.setting()).isEqualTo(Setting.of(plan, fold));
         assertThat(chosen.remarks())
@@ -89,9 +89,9 @@ final class TestImagesTest {
 
     @Test
     void allImagesOnRequestWithTheShareOfTrainingImages() {
-        TestImages chosen = TestImages.choose(PHOTOS, trainedOn(plan("holdout:0.2", 1), 0), TestImages.Request.ALL);
-        assertThat(chosen.indexes()).hasSize(PICTURES);
-        assertThat(chosen.setting()).isEqualTo(Setting.all(PHOTOS));
+        TestImages chosen = TestImages.choose(DATASET, trainedOn(plan("holdout:0.2", 1), 0), TestImages.Request.ALL);
+        assertThat(chosen.indexes()).hasSize(IMAGES);
+        assertThat(chosen.setting()).isEqualTo(Setting.all(DATASET));
         assertThat(chosen.remarks()).singleElement().asString().has(facts("80 %", "48", "60"));
     }
 
@@ -107,21 +107,21 @@ final class TestImagesTest {
     void theModelsProtocolSelectsItsOwnFold() {
         FoldSet plan = plan("thirds:3", 5);
         ModelCard card = trainedOn(plan, 1);
-        TestImages usual = TestImages.choose(PHOTOS, card, TestImages.Request.DEFAULT);
+        TestImages usual = TestImages.choose(DATASET, card, TestImages.Request.DEFAULT);
         for (TestImages.Request same : List.of(
                 request("thirds:3", null, null), request(null, "third 2", null), request("thirds:3", "third 2", 5L))) {
-            assertThat(TestImages.choose(PHOTOS, card, same).indexes()).isEqualTo(usual.indexes());
-            assertThat(TestImages.choose(PHOTOS, card, same).setting()).isEqualTo(usual.setting());
+            assertThat(TestImages.choose(DATASET, card, same).indexes()).isEqualTo(usual.indexes());
+            assertThat(TestImages.choose(DATASET, card, same).setting()).isEqualTo(usual.setting());
         }
     }
 
     @Test
     void aModelOfAnotherDatasetIsEvaluatedOnAllImagesWithARemark() {
-        Dataset others = dataset(PICTURES + 3);
+        Dataset others = dataset(IMAGES + 3);
         ModelCard card = trainedOn(plan("thirds:3", 5), 0);
         TestImages chosen = TestImages.choose(others, card, TestImages.Request.DEFAULT);
         assertThat(chosen.indexes())
-                .isEqualTo(IntStream.range(0, PICTURES + 3).boxed().toList());
+                .isEqualTo(IntStream.range(0, IMAGES + 3).boxed().toList());
         assertThat(chosen.remarks()).singleElement().asString().has(facts("thirds:3", "third 1"));
         FoldSet plan = Protocols.parse("thirds:3").plan(others, Duplicates.of(others), 5);
         TestImages third = TestImages.choose(others, card, request(null, "third 3", null));
@@ -130,13 +130,13 @@ final class TestImagesTest {
 
     @Test
     void aModelWithoutOriginIsEvaluatedOnAllImagesWithARemark() {
-        ModelCard card = TinyModel.card(PHOTOS.classes(), 1, Map.of("seed", "1"));
-        TestImages chosen = TestImages.choose(PHOTOS, card, TestImages.Request.DEFAULT);
-        assertThat(chosen.indexes()).hasSize(PICTURES);
+        ModelCard card = TinyModel.card(DATASET.classes(), 1, Map.of("seed", "1"));
+        TestImages chosen = TestImages.choose(DATASET, card, TestImages.Request.DEFAULT);
+        assertThat(chosen.indexes()).hasSize(IMAGES);
         assertThat(chosen.remarks()).hasSize(1);
-        assertThat(TestImages.choose(PHOTOS, card, TestImages.Request.ALL).remarks())
+        assertThat(TestImages.choose(DATASET, card, TestImages.Request.ALL).remarks())
                 .isEmpty();
-        assertThat(TestImages.choose(PHOTOS, card, request("holdout:0.5", null, null))
+        assertThat(TestImages.choose(DATASET, card, request("holdout:0.5", null, null))
                         .indexes())
                 .isEqualTo(plan("holdout:0.5", 0).folds().getFirst().test());
         assertRefused(card, request(null, "third 1", null), facts("protocol"));
@@ -144,7 +144,7 @@ final class TestImagesTest {
 
     @Test
     void oneOfSeveralFoldsHasToBeNamed() {
-        ModelCard card = TinyModel.card(PHOTOS.classes(), 1, Map.of());
+        ModelCard card = TinyModel.card(DATASET.classes(), 1, Map.of());
         assertRefused(card, request("thirds:3", null, null), facts("third 1", "third 2", "third 3"));
         assertRefused(card, request("thirds:3", "thrid 2", null), facts("thrid 2", "third 2"));
     }
@@ -154,14 +154,14 @@ final class TestImagesTest {
         Map<String, String> origin = new HashMap<>(origin(plan("thirds:3", 5), 0));
         origin.put("fold", "third 9");
         assertRefused(
-                TinyModel.card(PHOTOS.classes(), 1, origin),
+                TinyModel.card(DATASET.classes(), 1, origin),
                 TestImages.Request.DEFAULT,
                 facts("'third 9'", "'third 1'"));
         origin.put("seed", "five");
-        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestImages.Request.DEFAULT, facts("'five'"));
+        assertRefused(TinyModel.card(DATASET.classes(), 1, origin), TestImages.Request.DEFAULT, facts("'five'"));
         origin.put("fingerprint", "f00");
         assertRefused(
-                TinyModel.card(PHOTOS.classes(), 1, origin), TestImages.Request.DEFAULT, facts("64", "hexadecimal"));
+                TinyModel.card(DATASET.classes(), 1, origin), TestImages.Request.DEFAULT, facts("64", "hexadecimal"));
     }
 
     @Test

@@ -1,17 +1,13 @@
 package org.gramian.evaluate;
 
-import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.function.Function;
-import javax.imageio.ImageIO;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
@@ -22,9 +18,10 @@ import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.feature.FrozenBackbone;
 
-/** Small images on disk, and a model with random weights that has an opinion about them. */
+/** Small images on disk, and a model with random weights. */
 final class TinyModel {
     static final Function<Path, ReadResult> READER = new ImageReader(ImageLimits.DEFAULT)::read;
 
@@ -47,21 +44,13 @@ final class TinyModel {
                 new LinkedHashMap<>());
     }
 
-    /** Paints so many images of noise for each class; each class has its own colours. */
-    static Path paint(Path root, int each, String... classes) throws IOException {
+    /** Writes this many images of each class. */
+    static void write(Path root, int each, String... classes) throws IOException {
         for (String name : classes) {
-            int colour = Arrays.hashCode(name.toCharArray());
+            Files.createDirectories(root.resolve(name));
             for (int i = 0; i < each; i++) {
-                Path file = root.resolve(name).resolve(i + ".png");
-                Files.createDirectories(Objects.requireNonNull(file.getParent()));
-                SplittableRandom random = new SplittableRandom(31L * colour + i);
-                BufferedImage image = new BufferedImage(30, 32, BufferedImage.TYPE_INT_RGB);
-                for (int k = 0; k < 30 * 32; k++) {
-                    image.setRGB(k % 30, k / 30, random.nextInt() & (colour | 0x0f0f0f));
-                }
-                ImageIO.write(image, "png", file.toFile());
+                PaintedImages.paint(root.resolve(name).resolve(i + ".png"), name.length(), 31L * name.hashCode() + i);
             }
         }
-        return root;
     }
 }

@@ -21,7 +21,7 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.EvaluationFolder;
+import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.evaluate.Metric;
@@ -144,7 +144,7 @@ public final class CompareCommand implements Callable<Integer> {
     private int compare() throws IOException {
         boolean printed = STANDARD_OUTPUT.equals(json);
         ReportFile file = json == null || printed ? null : reportFile(json);
-        List<Evaluation> first = EvaluationFolder.read(paths.getFirst());
+        List<Evaluation> first = EvaluationFile.readAll(paths.getFirst());
         List<Comparison> comparisons = new ArrayList<>();
         for (Path other : paths.subList(1, paths.size())) {
             comparisons.add(compare(first, other));
@@ -166,7 +166,7 @@ public final class CompareCommand implements Callable<Integer> {
     }
 
     private Comparison compare(List<Evaluation> first, Path other) throws IOException {
-        List<Evaluation> second = EvaluationFolder.read(other);
+        List<Evaluation> second = EvaluationFile.readAll(other);
         try {
             return Comparison.of(first, second);
         } catch (IllegalArgumentException refused) {

@@ -17,7 +17,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
-import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.gallery.Gallery;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.Finding.Severity;
@@ -75,14 +74,14 @@ public final class RunReader {
     private RunData data() throws IOException {
         List<FoldData> folds = new ArrayList<>();
         for (Path folder : folders()) {
-            if (!Files.isDirectory(folder) || Files.exists(folder.resolve(EvaluationFolder.FILE))) {
+            if (!Files.isDirectory(folder) || Files.exists(folder.resolve(EvaluationFile.FILE))) {
                 folds.add(fold(folder));
             } else {
                 lacks(ReportPart.FOLD, folder.getFileName() + " has no evaluation: the fold is not finished");
             }
         }
         if (folds.isEmpty()) {
-            EvaluationFolder.read(run); // throws with the reason
+            EvaluationFile.readAll(run); // throws with the reason
         }
         List<Thumbnails> galleries = folds.stream()
                 .flatMap(fold -> fold.gallery().stream())
@@ -132,7 +131,7 @@ public final class RunReader {
                 folder.resolve(HISTORY),
                 file -> History.open(file).epochs());
         return new FoldData(
-                EvaluationFile.read(folder.resolve(EvaluationFolder.FILE)),
+                EvaluationFile.read(folder.resolve(EvaluationFile.FILE)),
                 afterFirst,
                 epochs.orElse(List.of()),
                 stages(folder),

@@ -15,7 +15,6 @@ import org.gramian.cli.Run;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
-import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.evaluate.Setting;
 import org.gramian.image.dataset.protocol.Fingerprint;
@@ -38,7 +37,7 @@ class CompareCommandTest {
     private Path run(String name, long seed, double skill) throws IOException {
         Path run = root.resolve(name);
         for (int i = 1; i <= 3; i++) {
-            Path file = run.resolve(EvaluationFolder.fold(i)).resolve(EvaluationFolder.FILE);
+            Path file = run.resolve(EvaluationFile.fold(i)).resolve(EvaluationFile.FILE);
             Files.createDirectories(Objects.requireNonNull(file.getParent()));
             EvaluationFile.write(file, MadeUpEvaluation.of(seed + i, "third " + i, 4, skill));
         }

@@ -6,11 +6,12 @@ import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.SplittableRandom;
+import org.gramian.evaluate.Proportion.Interval;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
-final class IntervalTest {
+final class ProportionTest {
     @RandomTest(times = 100)
     void intervalContainsItsEstimateWithinZeroAndOne(Seed seed) {
         SplittableRandom random = seed.random();
@@ -30,18 +31,8 @@ final class IntervalTest {
         SplittableRandom random = seed.random();
         int count = random.nextInt(1, 500);
         int right = random.nextInt(count + 1);
-        assertThat(Interval.wilson(2 * right, 2 * count).width())
-                .isLessThan(Interval.wilson(right, count).width());
-    }
-
-    @RandomTest
-    void rightAndWrongAreMirrored(Seed seed) {
-        SplittableRandom random = seed.random();
-        int count = random.nextInt(1, 500);
-        int right = random.nextInt(count + 1);
-        Interval interval = Interval.wilson(right, count);
-        Interval mirror = Interval.wilson(count - right, count);
-        assertThat(interval.low()).isCloseTo(1 - mirror.high(), within(1e-14));
+        assertThat(new Proportion(2 * right, 2 * count).interval().width())
+                .isLessThan(new Proportion(right, count).interval().width());
     }
 
     /** Its definition: the ends are the proportions whose score test just rejects what was seen. */
@@ -50,7 +41,7 @@ final class IntervalTest {
         SplittableRandom random = seed.random();
         int count = random.nextInt(2, 500);
         int right = random.nextInt(1, count);
-        Interval interval = Interval.wilson(right, count);
+        Interval interval = new Proportion(right, count).interval();
         for (double end : new double[] {interval.low(), interval.high()}) {
             double deviation = Math.sqrt(end * (1 - end) / count);
             assertThat(Math.abs(end - (double) right / count) / deviation).isCloseTo(1.959963984540054, within(1e-9));

@@ -99,6 +99,14 @@ final class Decoder implements AutoCloseable {
         });
     }
 
+    /** Returns the number of pixels, within limits, without decoding them. */
+    long pixels(DecodingLimits bounds) throws UnreadableException {
+        return guarded(() -> {
+            bounds.checkSize(reader.getWidth(0), reader.getHeight(0));
+            return (long) reader.getWidth(0) * reader.getHeight(0);
+        });
+    }
+
     /** Decodes to components, without colour conversion; the size was checked before. */
     Raster raster(int width, int height) throws UnreadableException {
         return guarded(() -> {

@@ -22,18 +22,10 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         return new FileHeader(content, Optional.empty(), Optional.empty(), false);
     }
 
-    static FileHeader withExif(byte[] content, Span exif) {
-        return new FileHeader(content, Optional.of(exif), Optional.empty(), false);
-    }
-
     /** Returns the EXIF orientation; upright without EXIF data. */
     Orientation orientation() {
-        return exif.map(span -> Orientation.ExifTags.of(content, span).orientation())
-                .orElse(Orientation.UPRIGHT);
+        return Orientation.of(content, exif);
     }
-
-    /** Columns and rows; zero while unknown. */
-    record Size(int width, int height) {}
 
     /** A range of a file's content, {@code to} exclusive. */
     record Span(int from, int to) {
@@ -52,7 +44,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         }
     }
 
-    /** Reads size, colours and EXIF position of a PNG. */
+    /** Reads colours and EXIF position of a PNG. */
     static final class PngHeader {
         /** Signature, and the header chunk with its length, name and checksum. */
         private static final int HEADER_END = 8 + 4 + 4 + 13 + 4;
@@ -64,8 +56,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         /** Deflate codes at best 258 bytes in two bits. */
         private static final int BEST_COMPRESSION = 1032;
 
-        /** Returns the size in the header, within limits. */
-        static Size size(byte[] content, DecodingLimits bounds) throws UnreadableException {
+        static FileHeader prepare(byte[] content, DecodingLimits bounds) throws UnreadableException {
             if (content.length < HEADER_END) {
                 throw UnreadableException.truncated(
                         "expected a PNG with a header of " + HEADER_END + " bytes, found " + content.length + " bytes");
@@ -77,16 +68,9 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             long width = Integer.toUnsignedLong(bytes.getInt(16));
             long height = Integer.toUnsignedLong(bytes.getInt(20));
             bounds.checkSize(width, height);
-            return new Size((int) width, (int) height);
-        }
-
-        static FileHeader prepare(byte[] content, DecodingLimits bounds) throws UnreadableException {
-            Size size = size(content, bounds);
-            ByteBuffer bytes = ByteBuffer.wrap(content);
             int bits = bytes.get(24);
             int type = bytes.get(25);
-            long leastBits = (long) size.width() * size.height() * bits * channels(type);
-            bounds.checkLeastBytes(size.width(), size.height(), leastBits / 8 / BEST_COMPRESSION);
+            bounds.checkLeastBytes(width, height, width * height * bits * channels(type) / 8 / BEST_COMPRESSION);
             boolean transparent = chunk(bytes, TRANSPARENCY).isPresent();
             Kind kind = new Kind(colour(type, transparent), bits);
             return new FileHeader(content, chunk(bytes, EXIF), Optional.of(kind), false);
@@ -130,7 +114,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         }
     }
 
-    /** Reads the size of a BMP and checks that all pixels are present. */
+    /** Checks that all pixels of a BMP are present. */
     static final class BmpHeader {
         /** Headers of version 4 and 5, which may name a colour profile. */
         private static final int VERSION_4 = 108;
@@ -139,8 +123,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         private static final int COLOUR_SPACE = 70;
         private static final int SRGB = 0x73524742;
 
-        /** Returns the size in the header, within limits. */
-        static Size size(byte[] content, DecodingLimits bounds) throws UnreadableException {
+        static FileHeader prepare(byte[] content, DecodingLimits bounds) throws UnreadableException {
             ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
             int header = bytes.getInt(14);
             if (content.length < 14 + header) {
@@ -151,16 +134,6 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             long width = old ? bytes.getShort(18) & 0xffff : bytes.getInt(18);
             long height = old ? bytes.getShort(20) & 0xffff : Math.abs((long) bytes.getInt(22));
             bounds.checkSize(width, height);
-            return new Size((int) width, (int) height);
-        }
-
-        static FileHeader prepare(byte[] content, DecodingLimits bounds) throws UnreadableException {
-            Size size = size(content, bounds);
-            long width = size.width();
-            long height = size.height();
-            ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
-            int header = bytes.getInt(14);
-            boolean old = header == OLD_HEADER;
             long stride = (width * (bytes.getShort(old ? 24 : 28) & 0xffff) + 31) / 32 * 4;
             long dataFrom = Integer.toUnsignedLong(bytes.getInt(10));
             switch (old ? 0 : bytes.getInt(30)) {
@@ -187,31 +160,6 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         }
     }
 
-    /** Reads the size of the first frame of a GIF. */
-    static final class GifHeader {
-        private static final int HEADER_END = 13;
-        private static final int COLOUR_TABLE_FLAG = 0x80;
-        private static final int FRAME = 0x2c;
-        private static final int EXTENSION = 0x21;
-
-        /** Returns the size of the first frame; 0×0 if there is none. */
-        static Size size(byte[] content) {
-            ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
-            int flags = bytes.get(10);
-            int at = HEADER_END + ((flags & COLOUR_TABLE_FLAG) != 0 ? 3 << ((flags & 7) + 1) : 0);
-            while (bytes.get(at) == EXTENSION) {
-                at += 2; // its label
-                while (bytes.get(at) != 0) {
-                    at += 1 + (bytes.get(at) & 0xff);
-                }
-                at++;
-            }
-            return bytes.get(at) == FRAME
-                    ? new Size(bytes.getShort(at + 5) & 0xffff, bytes.getShort(at + 7) & 0xffff)
-                    : new Size(0, 0);
-        }
-    }
-
     /** Checks the first directory of a TIFF for sizes that its decoder would allocate. */
     static final class TiffHeader {
         /** Supported images have at most five: CMYK and alpha. */
@@ -231,7 +179,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
                 throw UnreadableException.corrupt(
                         "expected a TIFF of at most " + MOST_SAMPLES + " samples per pixel, found " + samples);
             }
-            return FileHeader.withExif(content, whole);
+            return new FileHeader(content, Optional.of(whole), Optional.empty(), false);
         }
     }
 }

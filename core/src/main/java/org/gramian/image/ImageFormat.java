@@ -13,16 +13,13 @@ import java.util.Set;
 
 /** Supported image formats, detected by the first bytes of a file. */
 public enum ImageFormat {
-    JPEG,
-    PNG,
-    GIF,
-    BMP,
-    TIFF,
-    WEBP;
-
-    /** Extensions of these formats. */
-    private static final Set<String> SUPPORTED =
-            Set.of("jpg", "jpeg", "jpe", "jfif", "png", "gif", "bmp", "dib", "tif", "tiff", "webp");
+    JPEG(Set.of("\u00ff\u00d8\u00ff"), "jpg", "jpeg", "jpe", "jfif"),
+    PNG(Set.of("\u0089PNG\r\n\u001a\n"), "png"),
+    GIF(Set.of("GIF87a", "GIF89a"), "gif"),
+    BMP(Set.of("BM"), "bmp", "dib"),
+    /** Little- or big-endian, with 42 for TIFF or 43 for BigTIFF. */
+    TIFF(Set.of("II*\0", "MM\0*", "II+\0", "MM\0+"), "tif", "tiff"),
+    WEBP(Set.of("RIFF"), "webp");
 
     /** Extensions of images in unsupported formats, which the decoder reports one by one. */
     private static final Set<String> UNSUPPORTED = Set.of(
@@ -30,40 +27,31 @@ public enum ImageFormat {
             "svg", "raw", "dng", "cr2", "cr3", "nef", "arw", "orf", "rw2");
 
     /** Sizes of the second header of a BMP, one for each version. */
-    private static final int[] BMP_HEADERS = {12, 40, 52, 56, 64, 108, 124};
+    private static final List<Integer> BMP_HEADERS = List.of(12, 40, 52, 56, 64, 108, 124);
+
+    private final Set<String> signatures;
+    private final Set<String> extensions;
+
+    /** @param signatures first bytes, in ISO 8859-1 */
+    ImageFormat(Set<String> signatures, String... extensions) {
+        this.signatures = signatures;
+        this.extensions = Set.of(extensions);
+    }
 
     /** Detects the format by the first bytes of a file. */
     public static Optional<ImageFormat> of(byte[] content) {
-        if (starts(content, 0, 0xff, 0xd8, 0xff)) {
-            return Optional.of(JPEG);
-        }
-        if (starts(content, 0, 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n')) {
-            return Optional.of(PNG);
-        }
-        if (starts(content, 0, "GIF87a") || starts(content, 0, "GIF89a")) {
-            return Optional.of(GIF);
-        }
-        if (starts(content, 0, "RIFF") && starts(content, 8, "WEBP")) {
-            return Optional.of(WEBP);
-        }
-        if (isTiff(content)) {
-            return Optional.of(TIFF);
-        }
-        return isBmp(content) ? Optional.of(BMP) : Optional.empty();
+        return Arrays.stream(values()).filter(format -> format.matches(content)).findFirst();
     }
 
-    /** Little- or big-endian, with 42 for TIFF or 43 for BigTIFF. */
-    private static boolean isTiff(byte[] content) {
-        return starts(content, 0, 'I', 'I', 42, 0)
-                || starts(content, 0, 'M', 'M', 0, 42)
-                || starts(content, 0, 'I', 'I', 43, 0)
-                || starts(content, 0, 'M', 'M', 0, 43);
-    }
-
-    /** Checks the size of the header too: many texts begin with {@code BM}. */
-    private static boolean isBmp(byte[] content) {
-        return starts(content, 0, 'B', 'M')
-                && Arrays.stream(BMP_HEADERS).anyMatch(size -> starts(content, 14, size, 0, 0, 0));
+    private boolean matches(byte[] content) {
+        return signatures.stream().anyMatch(signature -> starts(content, 0, signature))
+                && switch (this) {
+                    case WEBP -> starts(content, 8, "WEBP");
+                    // Many texts begin with BM: the size of the second header is checked too.
+                    case BMP ->
+                        BMP_HEADERS.stream().anyMatch(size -> starts(content, 14, (char) size.intValue() + "\0\0\0"));
+                    default -> true;
+                };
     }
 
     /** Returns whether the content has a text, in ISO 8859-1, at a position. */
@@ -73,26 +61,21 @@ public enum ImageFormat {
                 && Arrays.equals(content, from, from + wanted.length, wanted, 0, wanted.length);
     }
 
-    private static boolean starts(byte[] content, int from, int... wanted) {
-        if (content.length < from + wanted.length) {
-            return false;
-        }
-        for (int i = 0; i < wanted.length; i++) {
-            if (Byte.toUnsignedInt(content[from + i]) != wanted[i]) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     /** Returns whether a name has the extension of an image, in any case, and is not hidden. */
     public static boolean isImage(String name) {
-        int dot = name.lastIndexOf('.');
-        if (isHidden(name) || dot <= 0) {
-            return false;
-        }
-        String extension = name.substring(dot + 1).toLowerCase(Locale.ROOT);
-        return SUPPORTED.contains(extension) || UNSUPPORTED.contains(extension);
+        return !isHidden(name)
+                && name.indexOf('.') > 0
+                && (UNSUPPORTED.contains(extension(name))
+                        || Arrays.stream(values()).anyMatch(format -> format.hasExtension(name)));
+    }
+
+    /** Returns whether a name has an extension of this format, in any case. */
+    public boolean hasExtension(String name) {
+        return extensions.contains(extension(name));
+    }
+
+    private static String extension(String name) {
+        return name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
     }
 
     /**

@@ -14,11 +14,11 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.gramian.image.FileHeader.BmpHeader;
-import org.gramian.image.FileHeader.GifHeader;
 import org.gramian.image.FileHeader.Kind;
 import org.gramian.image.FileHeader.PngHeader;
 import org.gramian.image.FileHeader.TiffHeader;
 import org.gramian.image.ImageFormat.UnsupportedFormat;
+import org.gramian.image.JpegImage.JpegHeader;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 
@@ -100,18 +100,15 @@ public final class ImageReader {
         }
         DecodingLimits bounds = new DecodingLimits(format.get(), limits, content.length, ImageReader::never);
         try {
-            FileHeader.Size size = switch (format.get()) {
-                case JPEG -> JpegImage.size(content, bounds);
-                case WEBP -> WebpImage.size(content, bounds);
-                case PNG -> PngHeader.size(content, bounds);
-                case BMP -> BmpHeader.size(content, bounds);
-                case TIFF ->
-                    Orientation.ExifTags.of(content, new FileHeader.Span(0, content.length))
-                            .size();
-                case GIF -> GifHeader.size(content);
-            };
-            bounds.checkSize(size.width(), size.height());
-            return (long) size.width() * size.height();
+            if (format.get() == ImageFormat.JPEG) {
+                JpegHeader.Frame frame = JpegHeader.frame(content);
+                bounds.checkSize(frame.width(), frame.height());
+                return (long) frame.width() * frame.height();
+            }
+            FileHeader prepared = prepare(content, bounds);
+            try (Decoder decoder = Decoder.tolerant(bounds, prepared.content(), prepared.complete())) {
+                return decoder.pixels(bounds);
+            }
         } catch (UnreadableException | RuntimeException _) {
             return 0;
         }
@@ -228,17 +225,21 @@ public final class ImageReader {
 
     /** Decodes with one of Java's image readers. */
     static ReadResult decode(byte[] content, DecodingLimits bounds) throws UnreadableException {
-        FileHeader prepared = switch (bounds.format()) {
+        FileHeader prepared = prepare(content, bounds);
+        try (Decoder decoder = Decoder.tolerant(bounds, prepared.content(), prepared.complete())) {
+            BufferedImage image = decoder.image(bounds);
+            return decoder.guarded(() -> readable(image, prepared, bounds.format()));
+        }
+    }
+
+    private static FileHeader prepare(byte[] content, DecodingLimits bounds) throws UnreadableException {
+        return switch (bounds.format()) {
             case PNG -> PngHeader.prepare(content, bounds);
             case BMP -> BmpHeader.prepare(content, bounds);
             case WEBP -> WebpImage.prepare(content, bounds);
             case TIFF -> TiffHeader.prepare(content);
             case GIF, JPEG -> FileHeader.of(content);
         };
-        try (Decoder decoder = Decoder.tolerant(bounds, prepared.content(), prepared.complete())) {
-            BufferedImage image = decoder.image(bounds);
-            return decoder.guarded(() -> readable(image, prepared, bounds.format()));
-        }
     }
 
     private static ReadResult readable(BufferedImage image, FileHeader prepared, ImageFormat format)

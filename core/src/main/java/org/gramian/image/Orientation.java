@@ -3,6 +3,7 @@ package org.gramian.image;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Optional;
 import org.gramian.image.FileHeader.Span;
 
 /**
@@ -43,6 +44,11 @@ enum Orientation {
         return number;
     }
 
+    /** Returns the orientation of EXIF data; upright without them. */
+    static Orientation of(byte[] content, Optional<Span> exif) {
+        return exif.map(span -> ExifTags.of(content, span).orientation).orElse(UPRIGHT);
+    }
+
     /** Transforms an image stored in this orientation to upright; returns an upright image itself. */
     Image upright(Image stored) {
         if (this == UPRIGHT) {
@@ -78,12 +84,10 @@ enum Orientation {
      *
      * <p>Reference: TIFF 6.0, section 2.
      *
-     * @param width columns, 0 if missing
-     * @param height rows, 0 if missing
      * @param samplesPerPixel 1 if missing
      * @param orientation upright if missing or invalid
      */
-    record ExifTags(long width, long height, long samplesPerPixel, Orientation orientation) {
+    record ExifTags(long samplesPerPixel, Orientation orientation) {
         private static final int DIRECTORY = 8;
         private static final int ENTRY_BYTES = 12;
 
@@ -98,8 +102,6 @@ enum Orientation {
         static ExifTags of(byte[] content, Span tiff) {
             ByteBuffer bytes =
                     ByteBuffer.wrap(content, tiff.from(), tiff.length()).slice().order(ByteOrder.BIG_ENDIAN);
-            long width = 0;
-            long height = 0;
             long samples = 1;
             long orientation = 1;
             if (bytes.limit() >= DIRECTORY && bytes.get(0) == 'I') {
@@ -111,8 +113,6 @@ enum Orientation {
             for (int at = start + 2; end <= bytes.limit() && at < end; at += ENTRY_BYTES) {
                 long value = value(bytes, at);
                 switch (bytes.getShort(at) & 0xffff) {
-                    case 256 -> width = value;
-                    case 257 -> height = value;
                     case 274 -> orientation = value;
                     case 277 -> samples = Math.max(samples, value);
                     default -> {}
@@ -120,8 +120,6 @@ enum Orientation {
             }
             long exif = orientation;
             return new ExifTags(
-                    width,
-                    height,
                     samples,
                     Arrays.stream(values())
                             .filter(known -> known.number == exif)
@@ -141,12 +139,6 @@ enum Orientation {
                 case 4 -> Integer.toUnsignedLong(bytes.getInt(entry + 8));
                 default -> Long.MAX_VALUE;
             };
-        }
-
-        /** Returns columns and rows; {@link Integer#MAX_VALUE} if invalid. */
-        FileHeader.Size size() {
-            return new FileHeader.Size(
-                    (int) Math.min(width, Integer.MAX_VALUE), (int) Math.min(height, Integer.MAX_VALUE));
         }
     }
 }

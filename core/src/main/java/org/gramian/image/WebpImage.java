@@ -12,7 +12,6 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.imageio.ImageReadParam;
-import org.gramian.image.FileHeader.Size;
 import org.gramian.image.FileHeader.Span;
 import org.gramian.tensor.library.CacheFolder;
 import org.jspecify.annotations.Nullable;
@@ -48,10 +47,8 @@ final class WebpImage {
         this.bounds = bounds;
     }
 
-    /** Returns the size of the first image, within limits. */
-    static Size size(byte[] content, DecodingLimits bounds) throws UnreadableException {
-        return of(content, bounds).size;
-    }
+    /** Columns and rows; zero while unknown. */
+    private record Size(int width, int height) {}
 
     /** Returns the input of libwebp: the chunks of the first image, transparency before pixels, and the EXIF data after them. */
     static FileHeader prepare(byte[] content, DecodingLimits bounds) throws UnreadableException {
@@ -181,8 +178,8 @@ final class WebpImage {
                     throw UnreadableException.unknownFormat(
                             "expected libwebp, which decodes WebP, found that it cannot be"
                                     + " loaded: " + failure
-                                    + "; set GRAMIAN_CACHE to a writable folder whose files may be"
-                                    + " executed, pass webp-imageio and kotlin-stdlib with --jars on Spark, or convert to PNG");
+                                    + "; set GRAMIAN_CACHE to a writable folder whose files may be executed, pass"
+                                    + " webp-imageio and kotlin-stdlib with --jars on Spark, or convert to PNG");
                 }
                 return parameters;
             }

@@ -40,23 +40,4 @@ public record AuditOptions(
      * </ul>
      */
     public static final AuditOptions DEFAULT = new AuditOptions(MOST_BITS, 0.12, 64, 224, 3, 10, 10, 4);
-
-    public AuditOptions {
-        if (hashDistance < 0 || hashDistance > MOST_BITS) {
-            throw new IllegalArgumentException("expected a hash distance of near-duplicates from 0 to " + MOST_BITS
-                    + " bits, found " + hashDistance);
-        }
-        if (!(difference >= 0 && difference < 1)) {
-            throw new IllegalArgumentException(
-                    "expected a difference of near-duplicates of at least 0 and below 1, found " + difference);
-        }
-        if (!(extremeAspect >= 1) || !(imbalance >= 1)) {
-            throw new IllegalArgumentException(
-                    "expected ratios of at least 1, found " + extremeAspect + " and " + imbalance);
-        }
-        if (Math.min(Math.min(tinySide, inputSide), Math.min(fewImages, flatRange)) < 0) {
-            throw new IllegalArgumentException("expected sides, counts and ranges of at least 0, found " + tinySide
-                    + ", " + inputSide + ", " + fewImages + ", " + flatRange);
-        }
-    }
 }

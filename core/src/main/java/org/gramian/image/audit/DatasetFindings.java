@@ -1,7 +1,7 @@
 package org.gramian.image.audit;
 
 import static org.gramian.image.audit.Finding.count;
-import static org.gramian.image.audit.Finding.verb;
+import static org.gramian.image.audit.Finding.have;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -12,8 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.gramian.image.audit.AuditInput.Partitioning;
+import org.gramian.image.audit.Audit.Partitioning;
 import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.audit.AuditReport.ClassCount;
 import org.gramian.image.audit.AuditReport.DuplicateGroup;
@@ -52,36 +51,20 @@ public final class DatasetFindings {
                 .toList();
         List<Finding> findings = new ArrayList<>();
         if (classes.size() < FEWEST) {
-            findings.add(new Finding(
-                    Severity.SPOILS,
-                    Kind.TOO_FEW_CLASSES,
-                    "there is " + (classes.isEmpty() ? "no class" : "only one class"),
-                    "A classifier needs at least two classes: is this the right folder?",
-                    items(classes)));
+            String found = "there is " + (classes.isEmpty() ? "no class" : "only one class");
+            findings.add(new Finding(Kind.TOO_FEW_CLASSES, found, items(classes)));
         }
-        if (!poor.isEmpty()) {
-            findings.add(new Finding(
-                    Severity.SPOILS,
-                    Kind.TOO_FEW_IMAGES,
-                    haveFewer(poor, FEWEST),
-                    "A class needs a training image and a test image: add some, or remove the class.",
-                    items(poor)));
-        }
-        if (!small.isEmpty()) {
-            findings.add(new Finding(
-                    Severity.WARN,
-                    Kind.SMALL_CLASSES,
-                    haveFewer(small, options.fewImages()),
-                    "The accuracy of so small a class is unreliable: add images.",
-                    items(small)));
-        }
+        addFew(findings, Kind.TOO_FEW_IMAGES, poor, FEWEST);
+        addFew(findings, Kind.SMALL_CLASSES, small, options.fewImages());
         imbalance(classes, options).ifPresent(findings::add);
         return findings;
     }
 
-    private static String haveFewer(List<ClassCount> classes, int images) {
-        return count(classes.size(), "class") + verb(classes.size(), " has", " have") + " fewer than " + images
-                + " readable images";
+    private static void addFew(List<Finding> findings, Kind kind, List<ClassCount> classes, int images) {
+        if (!classes.isEmpty()) {
+            String sentence = have(classes.size(), "class") + "fewer than " + images + " readable images";
+            findings.add(new Finding(kind, sentence, items(classes)));
+        }
     }
 
     private static Optional<Finding> imbalance(List<ClassCount> classes, AuditOptions options) {
@@ -92,17 +75,11 @@ public final class DatasetFindings {
         ClassCount largest = classes.stream().max(bySize).orElseThrow();
         ClassCount smallest = classes.stream().min(bySize).orElseThrow();
         double ratio = (double) largest.readable() / Math.max(1, smallest.readable());
+        String sentence = String.format(
+                Locale.ROOT, "the largest class has %.1f times as many readable images as the smallest", ratio);
         return ratio <= options.imbalance()
                 ? Optional.empty()
-                : Optional.of(new Finding(
-                        Severity.WARN,
-                        Kind.IMBALANCE,
-                        String.format(
-                                Locale.ROOT,
-                                "the largest class has %.1f times as many readable images as the smallest",
-                                ratio),
-                        "Accuracy favours large classes: use balanced accuracy, class weights, or balance the classes.",
-                        items(List.of(largest, smallest))));
+                : Optional.of(new Finding(Kind.IMBALANCE, sentence, items(List.of(largest, smallest))));
     }
 
     private static List<Item> items(List<ClassCount> classes) {
@@ -112,7 +89,7 @@ public final class DatasetFindings {
     }
 
     /** Finds classes without a readable image in a part of a split. */
-    static List<Finding> ofSplits(AuditInput subject, List<ImageFacts> readable) {
+    static List<Finding> ofSplits(Audit.Input subject, List<ImageFacts> readable) {
         List<Item> missing = new ArrayList<>();
         for (Partitioning partitioning : subject.partitionings()) {
             for (String part : partitioning.complete() ? partitioning.names() : List.<String>of()) {
@@ -132,10 +109,8 @@ public final class DatasetFindings {
         return missing.isEmpty()
                 ? List.of()
                 : List.of(new Finding(
-                        Severity.SPOILS,
                         Kind.CLASS_MISSING_FROM_SPLIT,
                         "classes without a readable image in a part of a split: " + missing.size(),
-                        "A class needs training images to be learned and test images to be evaluated: add images there.",
                         missing));
     }
 
@@ -152,72 +127,36 @@ public final class DatasetFindings {
         Predicate<DuplicateGroup> splits =
                 classes.negate().and(group -> !group.acrossSplits().isEmpty());
         Predicate<DuplicateGroup> within = classes.or(splits).negate();
-        return Stream.of(
-                        duplicates(
-                                groups,
-                                exact.and(classes),
-                                Severity.SPOILS,
-                                Kind.COPIES_ACROSS_CLASSES,
-                                "are duplicates with different labels",
-                                "One of the labels is wrong, or an image shows both classes: keep one copy, or none."),
-                        duplicates(
-                                groups,
-                                exact.and(splits),
-                                Severity.SPOILS,
-                                Kind.COPIES_ACROSS_SPLITS,
-                                "are duplicates across training, validation and test sets",
-                                "Test images were seen in training, so the accuracy is too high: keep one copy."),
-                        duplicates(
-                                groups,
-                                exact.and(within),
-                                Severity.WARN,
-                                Kind.COPIES,
-                                "are duplicates",
-                                "They count more than other images. Training keeps them on one side of a random split."),
-                        duplicates(
-                                groups,
-                                near.and(classes),
-                                Severity.WARN,
-                                Kind.NEAR_COPIES_ACROSS_CLASSES,
-                                "are near-duplicates with different labels",
-                                "Check them: one of the labels may be wrong."),
-                        duplicates(
-                                groups,
-                                near.and(splits),
-                                Severity.WARN,
-                                Kind.NEAR_COPIES_ACROSS_SPLITS,
-                                "are near-duplicates across training, validation and test sets",
-                                "Check them: test images that resemble training images make the accuracy too high."),
-                        duplicates(
-                                groups,
-                                near.and(within),
-                                hasSplits ? Severity.NOTE : Severity.WARN,
-                                Kind.NEAR_COPIES,
-                                "are near-duplicates",
-                                hasSplits
-                                        ? "They count more than other images."
-                                        : "Training keeps them on one side of a random split, unless --near-duplicates ignore."))
-                .flatMap(Optional::stream)
-                .toList();
+        List<Finding> findings = new ArrayList<>();
+        add(findings, groups, exact.and(classes), Kind.COPIES_ACROSS_CLASSES, "duplicates with different labels");
+        String across = "duplicates across training, validation and test sets";
+        add(findings, groups, exact.and(splits), Kind.COPIES_ACROSS_SPLITS, across);
+        add(findings, groups, exact.and(within), Kind.COPIES, "duplicates");
+        String labels = "near-duplicates with different labels";
+        add(findings, groups, near.and(classes), Kind.NEAR_COPIES_ACROSS_CLASSES, labels);
+        add(findings, groups, near.and(splits), Kind.NEAR_COPIES_ACROSS_SPLITS, "near-" + across);
+        add(findings, groups, near.and(within), Kind.NEAR_COPIES, "near-duplicates");
+        if (hasSplits && !findings.isEmpty() && findings.getLast().kind() == Kind.NEAR_COPIES) {
+            Finding usual = findings.removeLast();
+            String advice = "They count more than other images.";
+            findings.add(new Finding(Severity.NOTE, usual.kind(), usual.sentence(), advice, usual.items()));
+        }
+        return findings;
     }
 
-    private static Optional<Finding> duplicates(
+    private static void add(
+            List<Finding> findings,
             List<DuplicateGroup> groups,
             Predicate<DuplicateGroup> which,
-            Severity severity,
             Kind kind,
-            String what,
-            String advice) {
+            String what) {
         List<DuplicateGroup> found = groups.stream().filter(which).toList();
-        int images = found.stream().mapToInt(group -> group.images().size()).sum();
-        return found.isEmpty()
-                ? Optional.empty()
-                : Optional.of(new Finding(
-                        severity,
-                        kind,
-                        count(images, "image") + " " + what + ", in " + count(found.size(), "group"),
-                        advice,
-                        found.stream().map(DatasetFindings::item).toList()));
+        if (!found.isEmpty()) {
+            int images = found.stream().mapToInt(group -> group.images().size()).sum();
+            String sentence = count(images, "image") + " are " + what + ", in " + count(found.size(), "group");
+            findings.add(new Finding(
+                    kind, sentence, found.stream().map(DatasetFindings::item).toList()));
+        }
     }
 
     private static Item item(DuplicateGroup group) {
@@ -247,18 +186,9 @@ public final class DatasetFindings {
         return items.isEmpty() ? List.of() : List.of(unreadable(items.size(), items));
     }
 
-    /**
-     * Returns the finding about unreadable images.
-     *
-     * @param items the images to name, which may be fewer
-     */
+    /** Returns the finding about a number of unreadable images, of which {@code items} may name fewer. */
     public static Finding unreadable(int number, List<Item> items) {
-        return new Finding(
-                Severity.SPOILS,
-                Kind.UNREADABLE,
-                count(number, "image") + " cannot be read",
-                "Training skips them: repair, replace or remove them.",
-                items);
+        return new Finding(Kind.UNREADABLE, count(number, "image") + " cannot be read", items);
     }
 
     static Finding of(Note note) {

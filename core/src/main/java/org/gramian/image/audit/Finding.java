@@ -11,6 +11,11 @@ import java.util.Locale;
  * @param items the images or classes concerned
  */
 public record Finding(Severity severity, Kind kind, String sentence, String advice, List<Item> items) {
+    /** Creates a finding of the usual severity and with the usual advice of its kind. */
+    Finding(Kind kind, String sentence, List<Item> items) {
+        this(kind.severity, kind, sentence, kind.advice, items);
+    }
+
     /** Severity of a finding, the worst first. */
     public enum Severity {
         /** Training would fail, learn wrong labels, or report wrong results. */
@@ -31,28 +36,59 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
         }
     }
 
+    /** Kinds of findings, in the order of a report among those of one severity. */
     public enum Kind {
-        UNREADABLE,
-        TOO_THIN,
-        TOO_FEW_CLASSES,
-        TOO_FEW_IMAGES,
-        CLASS_MISSING_FROM_SPLIT,
-        COPIES_ACROSS_CLASSES,
-        COPIES_ACROSS_SPLITS,
-        NEAR_COPIES_ACROSS_CLASSES,
-        NEAR_COPIES_ACROSS_SPLITS,
-        COPIES,
-        NEAR_COPIES,
-        IMBALANCE,
-        SMALL_CLASSES,
-        TINY,
-        EXTREME_ASPECT,
-        SINGLE_COLOUR,
-        LAYOUT,
-        ENLARGED,
-        COLOUR_MODES,
-        TURNED,
-        WRONG_EXTENSION
+        UNREADABLE(Severity.SPOILS, "Training skips them: repair, replace or remove them."),
+        TOO_THIN(
+                Severity.SPOILS,
+                "Crops that keep the aspect ratio reject them: cut them into pieces, or train with the crops"
+                        + " 'resize'."),
+        TOO_FEW_CLASSES(Severity.SPOILS, "A classifier needs at least two classes: is this the right folder?"),
+        TOO_FEW_IMAGES(
+                Severity.SPOILS, "A class needs a training image and a test image: add some, or remove the class."),
+        CLASS_MISSING_FROM_SPLIT(
+                Severity.SPOILS,
+                "A class needs training images to be learned and test images to be evaluated: add images there."),
+        COPIES_ACROSS_CLASSES(
+                Severity.SPOILS, "One of the labels is wrong, or an image shows both classes: keep one copy, or none."),
+        COPIES_ACROSS_SPLITS(
+                Severity.SPOILS, "Test images were seen in training, so the accuracy is too high: keep one copy."),
+        NEAR_COPIES_ACROSS_CLASSES(Severity.WARN, "Check them: one of the labels may be wrong."),
+        NEAR_COPIES_ACROSS_SPLITS(
+                Severity.WARN, "Check them: test images that resemble training images make the accuracy too high."),
+        COPIES(Severity.WARN, "They count more than other images. Training keeps them on one side of a random split."),
+        NEAR_COPIES(
+                Severity.WARN, "Training keeps them on one side of a random split, unless --near-duplicates ignore."),
+        IMBALANCE(
+                Severity.WARN,
+                "Accuracy favours large classes: use balanced accuracy, class weights, or balance the classes."),
+        SMALL_CLASSES(Severity.WARN, "The accuracy of so small a class is unreliable: add images."),
+        TINY(
+                Severity.WARN,
+                "Most of their pixels are interpolated when they are enlarged for a network: use the originals if"
+                        + " available."),
+        EXTREME_ASPECT(
+                Severity.WARN,
+                "Square crops contain little of them, resizing to a square distorts them: cut them into pieces."),
+        SINGLE_COLOUR(Severity.WARN, "They carry no texture: remove them, unless the colour is the class."),
+        LAYOUT(Severity.NOTE, "Everything else was read."),
+        ENLARGED(Severity.NOTE, "They are enlarged for networks with an input of that size."),
+        COLOUR_MODES(
+                Severity.NOTE,
+                "They are converted to RGB, transparency to white. Make sure that no class differs by the format"
+                        + " alone."),
+        TURNED(Severity.NOTE, "They are rotated upright; programs that ignore the EXIF orientation see them rotated."),
+        WRONG_EXTENSION(
+                Severity.NOTE,
+                "The format is detected by content; programs that rely on the extension may fail on them.");
+
+        private final Severity severity;
+        private final String advice;
+
+        Kind(Severity severity, String advice) {
+            this.severity = severity;
+            this.advice = advice;
+        }
     }
 
     /** An image, a group of duplicates, or a class (without images); {@code remark} is a detail, as {@code 50×50}, or empty. */
@@ -69,8 +105,8 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
         return String.format(Locale.ROOT, "%,d %s", number, number == 1 ? noun : plural);
     }
 
-    /** Returns the verb's form for a number. */
-    static String verb(int number, String singular, String plural) {
-        return number == 1 ? singular : plural;
+    /** Returns the count of those that have something, as {@code 2 images have }. */
+    static String have(int number, String noun) {
+        return count(number, noun) + (number == 1 ? " has " : " have ");
     }
 }

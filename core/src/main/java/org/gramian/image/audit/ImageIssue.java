@@ -1,74 +1,31 @@
 package org.gramian.image.audit;
 
-import static org.gramian.image.audit.Finding.count;
-import static org.gramian.image.audit.Finding.verb;
+import static org.gramian.image.audit.Finding.have;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.audit.Finding.Kind;
-import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.crop.Crops;
 
-/** Issues of a single image: size, shape, colours, or name. */
+/** Issues of a single image: size, shape, colours, or name. Each is a {@link Finding.Kind} of the same name. */
 public enum ImageIssue {
-    TINY(
-            Severity.WARN,
-            Kind.TINY,
-            "Most of their pixels are interpolated when they are enlarged for a network: use the originals if"
-                    + " available."),
-    ENLARGED(Severity.NOTE, Kind.ENLARGED, "They are enlarged for networks with an input of that size."),
-    TOO_THIN(
-            Severity.SPOILS,
-            Kind.TOO_THIN,
-            "Crops that keep the aspect ratio reject them: cut them into pieces, or train with the crops 'resize'."),
-    EXTREME_ASPECT(
-            Severity.WARN,
-            Kind.EXTREME_ASPECT,
-            "Square crops contain little of them, resizing to a square distorts them: cut them into pieces."),
-    SINGLE_COLOUR(
-            Severity.WARN, Kind.SINGLE_COLOUR, "They carry no texture: remove them, unless the colour is the class."),
-    COLOUR_MODES(
-            Severity.NOTE,
-            Kind.COLOUR_MODES,
-            "They are converted to RGB, transparency to white. Make sure that no class differs by the format alone."),
-    TURNED(
-            Severity.NOTE,
-            Kind.TURNED,
-            "They are rotated upright; programs that ignore the EXIF orientation see them rotated."),
-    WRONG_EXTENSION(
-            Severity.NOTE,
-            Kind.WRONG_EXTENSION,
-            "The format is detected by content; programs that rely on the extension may fail on them.");
-
-    /** The usual extensions of each format, in lower case. */
-    private static final Map<ImageFormat, List<String>> EXTENSIONS = Map.of(
-            ImageFormat.JPEG, List.of("jpg", "jpeg", "jpe", "jfif"),
-            ImageFormat.PNG, List.of("png"),
-            ImageFormat.GIF, List.of("gif"),
-            ImageFormat.BMP, List.of("bmp", "dib"),
-            ImageFormat.TIFF, List.of("tif", "tiff"),
-            ImageFormat.WEBP, List.of("webp"));
-
-    private final Severity severity;
-    private final Kind kind;
-    private final String advice;
-
-    ImageIssue(Severity severity, Kind kind, String advice) {
-        this.severity = severity;
-        this.kind = kind;
-        this.advice = advice;
-    }
+    TINY,
+    ENLARGED,
+    TOO_THIN,
+    EXTREME_ASPECT,
+    SINGLE_COLOUR,
+    COLOUR_MODES,
+    TURNED,
+    WRONG_EXTENSION;
 
     /** Returns a finding for every issue that occurs. */
-    static List<Finding> findings(AuditInput subject, List<ImageFacts> images, AuditOptions options) {
+    static List<Finding> findings(Audit.Input subject, List<ImageFacts> images, AuditOptions options) {
         List<Finding> findings = new ArrayList<>();
         for (ImageIssue issue : values()) {
             List<ImageFacts> found = images.stream()
@@ -109,13 +66,8 @@ public enum ImageIssue {
             case COLOUR_MODES ->
                 fact.origin().colour() != ImageInfo.Colour.RGB || fact.origin().bits() != 8;
             case TURNED -> fact.turned();
-            case WRONG_EXTENSION -> misnamed(fact, name);
+            case WRONG_EXTENSION -> !fact.origin().format().hasExtension(name);
         };
-    }
-
-    private static boolean misnamed(ImageFacts fact, String name) {
-        String extension = name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
-        return !EXTENSIONS.getOrDefault(fact.origin().format(), List.of()).contains(extension);
     }
 
     /** Returns a detail of an image, as {@code 50×50}. */
@@ -139,8 +91,7 @@ public enum ImageIssue {
     }
 
     private Finding finding(int number, List<Item> items, String what) {
-        String sentence = count(number, "image") + verb(number, " has ", " have ") + what;
-        return new Finding(severity, kind, sentence, advice, items);
+        return new Finding(Kind.valueOf(name()), have(number, "image") + what, items);
     }
 
     private String what(AuditOptions options) {

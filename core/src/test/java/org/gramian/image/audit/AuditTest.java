@@ -1,7 +1,6 @@
 package org.gramian.image.audit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.nio.file.Path;
@@ -279,20 +278,6 @@ class AuditTest {
         assertThat(json.at("/contents/formats/JPEG").asInt()).isEqualTo(26);
         assertThat(json.at("/options/hashDistance").asInt()).isEqualTo(7);
         assertThat(json.at("/classes/1/readable").asInt()).isEqualTo(13);
-    }
-
-    @Test
-    void rejectsInvalidOptions() {
-        assertRejected(() -> new AuditOptions(8, 0.1, 1, 1, 3, 10, 2, 0), "0", "7", "8");
-        assertRejected(() -> new AuditOptions(3, Double.NaN, 1, 1, 3, 10, 2, 0), "NaN");
-        assertRejected(
-                () -> new Audit(
-                        AuditOptions.DEFAULT,
-                        file -> new ReadResult.Unreadable(ReadResult.Problem.EMPTY, file.toString()),
-                        0),
-                "1",
-                "thread",
-                "0");
     }
 
     @Test

@@ -48,7 +48,7 @@ class DuplicateSearchTest {
             String name = "a/" + (100_000 + i) + ".jpg";
             samples.add(new Sample(name, 0, Path.of(name)));
         }
-        AuditInput subject = AuditInput.of(new Dataset(Path.of("made up"), List.of("a", "b"), samples));
+        Audit.Input subject = new Audit.Input(new Dataset(Path.of("made up"), List.of("a", "b"), samples));
         List<DuplicateGroup> groups = new DuplicateSearch(subject, frames(), AuditOptions.DEFAULT).find();
         assertThat(groups)
                 .singleElement()

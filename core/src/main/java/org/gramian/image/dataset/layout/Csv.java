@@ -5,13 +5,6 @@ import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.CsvRecord;
 import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.io.PushbackReader;
-import java.io.Reader;
-import java.io.UncheckedIOException;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -23,7 +16,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Assignment.Split;
 import org.gramian.image.dataset.Assignment.SplitPart;
@@ -43,7 +35,6 @@ import org.gramian.image.dataset.layout.DatasetBuilder.Listing;
  * @param root what paths are relative to, if it is not the CSV's folder
  */
 record Csv(Optional<Path> root) implements DatasetLayout {
-    private static final char BYTE_ORDER_MARK = '\uFEFF';
     private static final List<String> COLUMNS = List.of("path", "label", "fold");
 
     @Override
@@ -74,17 +65,16 @@ record Csv(Optional<Path> root) implements DatasetLayout {
             listed.put(name, row.label());
             Path file = builder.root().resolve(name);
             if (Files.isRegularFile(file)) {
-                builder.add(new Entry(name, row.label(), file, Optional.empty()));
+                builder.add(new Entry(name, row.label(), file, Optional.empty(), SplitPart.UNUSED));
             }
         });
-        List<String> present = builder.inOrder(name -> name);
+        List<String> present = builder.names();
         if (present.isEmpty()) {
             String first = all.getFirst().path();
             throw new DatasetException(
                     place,
                     "expected images below " + builder.root() + ", found none of the " + rows.size()
-                            + " listed, the first being '" + first + "'"
-                            + (first.contains("\\") ? "; write paths with '/'" : "; pass another root"));
+                            + " listed, the first being '" + first + "'; write paths with '/', or pass another root");
         }
         builder.noteLists(listed, Set.copyOf(present), Kind.UNLISTED_IMAGES);
         if (validationTests) {
@@ -215,21 +205,13 @@ record Csv(Optional<Path> root) implements DatasetLayout {
     }
 
     private static List<Row> rows(Path file) throws DatasetException {
-        if (!Files.isRegularFile(file)) {
-            throw new DatasetException(
-                    file, "expected a CSV file, found " + (Files.exists(file) ? "a folder" : "nothing"));
-        }
         List<Row> rows = new ArrayList<>();
         List<String> header = List.of();
-        try (InputStream bytes = Files.newInputStream(file);
-                PushbackReader text = new PushbackReader(
-                        // reports bytes that are not UTF-8, which the reader itself would replace
-                        new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
-                CsvReader<CsvRecord> reader = CsvReader.builder()
-                        .extraFieldStrategy(FieldMismatchStrategy.IGNORE) // counted below, to name the line
-                        .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
-                        .allowUnclosedQuote(false)
-                        .ofCsvRecord(afterMark(text))) {
+        try (CsvReader<CsvRecord> reader = CsvReader.builder()
+                .extraFieldStrategy(FieldMismatchStrategy.IGNORE) // counted below, to name the line
+                .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
+                .allowUnclosedQuote(false)
+                .ofCsvRecord(DatasetBuilder.text(file))) {
             for (CsvRecord line : reader) {
                 List<String> fields =
                         line.getFields().stream().map(String::strip).toList();
@@ -239,8 +221,10 @@ record Csv(Optional<Path> root) implements DatasetLayout {
                     rows.add(new Row(file, line.getStartingLineNumber(), header, fields).checked());
                 }
             }
-        } catch (CsvParseException | UncheckedIOException | IOException failure) {
-            throw explained(file, failure);
+        } catch (DatasetException known) {
+            throw known;
+        } catch (CsvParseException | IOException failure) {
+            throw new DatasetException(file, "expected a CSV file, found: " + failure.getMessage(), failure);
         }
         if (rows.isEmpty()) {
             throw new DatasetException(file, "expected a header path,label[,fold] and rows below it, found no row");
@@ -248,42 +232,15 @@ record Csv(Optional<Path> root) implements DatasetLayout {
         return rows;
     }
 
-    private static Reader afterMark(PushbackReader text) throws IOException {
-        int first = text.read();
-        if (first >= 0 && first != BYTE_ORDER_MARK) {
-            text.unread(first);
-        }
-        return text;
-    }
-
-    private static DatasetException explained(Path file, Exception failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof DatasetException known) {
-                return known;
-            }
-            if (cause instanceof CharacterCodingException) {
-                return new DatasetException(file, "expected text in UTF-8, found other bytes", failure);
-            }
-        }
-        Throwable cause = failure.getCause();
-        String detail = cause == null ? "" : " (" + cause.getMessage() + ")";
-        return new DatasetException(file, "expected a CSV file, found: " + failure.getMessage() + detail, failure);
-    }
-
     private static List<String> header(Path file, List<String> fields) throws DatasetException {
         List<String> header =
                 fields.stream().map(field -> field.toLowerCase(Locale.ROOT)).toList();
         for (String column : List.of("path", "label")) {
             if (!header.contains(column)) {
-                String hint = fields.size() == 1 && fields.getFirst().matches(".*[;\t].*")
-                        ? "; fields are separated by commas"
-                        : NearestWord.of(column, header)
-                                .map(near -> "; '" + near + "' should be '" + column + "'")
-                                .orElse("");
                 throw new DatasetException(
                         file,
-                        "expected a header path,label[,fold], found no column '" + column + "' in "
-                                + String.join(",", fields) + hint);
+                        "expected a header path,label[,fold] separated by commas, found no column '" + column + "' in "
+                                + String.join(",", fields));
             }
         }
         if (header.stream().distinct().count() < header.size()) {

@@ -1,6 +1,7 @@
 package org.gramian.image.dataset.layout;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -33,19 +34,22 @@ final class DatasetBuilder {
     /** Name of a split without siblings. */
     static final String ONLY_SPLIT = "given";
 
+    /** Room for ten million images; published lists are below 2 MiB. */
+    private static final long MAX_LIST_BYTES = 1L << 30;
+
     /**
      * An image before classes have numbers.
      *
      * @param name its path below the root, with forward slashes
      * @param category the name of its class
      * @param box bounding box of its object, if known
+     * @param part its part of the only split, if there is one
      */
-    record Entry(String name, String category, Path file, Optional<Sample.Box> box) {}
+    record Entry(String name, String category, Path file, Optional<Sample.Box> box, SplitPart part) {}
 
     private final Path root;
     private final Note.Collector notes = new Note.Collector();
     private final List<Entry> entries = new ArrayList<>();
-    private final Map<String, SplitPart> partOfName = new HashMap<>();
 
     DatasetBuilder(Path root) throws DatasetException {
         if (!Files.isDirectory(root)) {
@@ -57,6 +61,28 @@ final class DatasetBuilder {
     static void requireFolder(Path folder) throws DatasetException {
         if (!Files.isDirectory(folder)) {
             throw new DatasetException(folder, "expected a folder, found none with that name");
+        }
+    }
+
+    /** Returns the content of a list without its byte-order mark. */
+    static String text(Path file) throws DatasetException {
+        try {
+            if (!Files.isRegularFile(file)) {
+                throw new DatasetException(
+                        file, "expected a list, found " + (Files.exists(file) ? "a folder" : "nothing"));
+            }
+            if (Files.size(file) > MAX_LIST_BYTES) {
+                throw new DatasetException(
+                        file, "expected a list of at most " + MAX_LIST_BYTES + " bytes, found " + Files.size(file));
+            }
+            String text = Files.readString(file);
+            return text.startsWith("\uFEFF") ? text.substring(1) : text;
+        } catch (CharacterCodingException malformed) {
+            throw new DatasetException(file, "expected text in UTF-8, found other bytes", malformed);
+        } catch (DatasetException known) {
+            throw known;
+        } catch (IOException failure) {
+            throw new DatasetException(file, "expected a list that can be read, found: " + failure, failure);
         }
     }
 
@@ -87,17 +113,11 @@ final class DatasetBuilder {
     }
 
     void add(String category, Path file) {
-        add(new Entry(name(file), category, file, Optional.empty()));
-    }
-
-    /** Adds an image and its part of the only split. */
-    void add(Entry entry, SplitPart part) {
-        add(entry);
-        partOfName.put(entry.name(), part);
+        add(category, file, SplitPart.UNUSED);
     }
 
     void add(String category, Path file, SplitPart part) {
-        add(new Entry(name(file), category, file, Optional.empty()), part);
+        add(new Entry(name(file), category, file, Optional.empty(), part));
     }
 
     /** Adds the images of every class folder in a folder, and notes everything else. */
@@ -194,6 +214,11 @@ final class DatasetBuilder {
         return entries.stream().sorted(Comparator.comparing(Entry::name)).toList();
     }
 
+    /** Returns the names of the images in the order of the dataset's samples. */
+    List<String> names() {
+        return inOrder(name -> name);
+    }
+
     /** Returns what belongs to the name of each image, in the order of the dataset's samples. */
     <T> List<T> inOrder(Function<String, T> ofName) {
         return entries().stream().map(Entry::name).map(ofName).toList();
@@ -201,8 +226,8 @@ final class DatasetBuilder {
 
     /** Returns the only split of a dataset, from the parts of the images. */
     Assignment split() {
-        return new Assignment.Splits(List.of(
-                new Split(ONLY_SPLIT, inOrder(name -> partOfName.getOrDefault(name, SplitPart.UNUSED)))));
+        List<SplitPart> parts = entries().stream().map(Entry::part).toList();
+        return new Assignment.Splits(List.of(new Split(ONLY_SPLIT, parts)));
     }
 
     /**

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -15,7 +14,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Assignment.SplitPart;
@@ -36,7 +34,9 @@ public sealed interface DatasetLayout
     String text();
 
     /** Returns whether a folder or file seems to have this layout, judged by a few files and folders. */
-    boolean matches(Path place) throws IOException;
+    default boolean matches(Path place) throws IOException {
+        return Files.isDirectory(place);
+    }
 
     /** Reads names and labels; decodes no image. */
     Dataset read(Path place) throws IOException;
@@ -48,32 +48,20 @@ public sealed interface DatasetLayout
             return "folders";
         }
 
-        /** Matches any folder: the fallback where no other layout matches. */
-        @Override
-        public boolean matches(Path place) {
-            return Files.isDirectory(place);
-        }
-
         @Override
         public Dataset read(Path place) throws IOException {
             DatasetBuilder builder = new DatasetBuilder(place);
-            requireFolders(place);
-            builder.addClasses(place);
-            return builder.dataset(this, new Assignment.None());
-        }
-
-        private static void requireFolders(Path place) throws DatasetException {
             Listing here = Listing.of(place);
             if (here.folders().isEmpty()) {
-                String found = here.images().isEmpty()
-                        ? here.others().isEmpty() ? "an empty folder" : "neither folders nor images"
-                        : here.images().size() + " images outside class folders";
                 throw new DatasetException(
                         place,
-                        "expected a folder for every class, as in CLASS/IMAGE.jpg, found " + found
-                                + "; or pass a CSV file with the columns path,label"
-                                + (here.images().isEmpty() ? "" : "; for features without classes use --layout flat"));
+                        "expected a folder for every class, as in CLASS/IMAGE.jpg, found none and "
+                                + here.images().size()
+                                + " images; or pass a CSV file with the columns path,label, or --layout flat for"
+                                + " features without classes");
             }
+            builder.addClasses(place);
+            return builder.dataset(this, new Assignment.None());
         }
     }
 
@@ -90,27 +78,18 @@ public sealed interface DatasetLayout
         }
 
         @Override
-        public boolean matches(Path place) {
-            return Files.isDirectory(place);
-        }
-
-        @Override
         public Dataset read(Path place) throws IOException {
-            if (Files.isRegularFile(place)) {
-                return single(place.toAbsolutePath());
+            boolean single = Files.isRegularFile(place);
+            DatasetBuilder builder = new DatasetBuilder(
+                    single ? Objects.requireNonNull(place.toAbsolutePath().getParent()) : place);
+            if (single) {
+                builder.add(UNLABELLED, place.toAbsolutePath());
+            } else {
+                collect(builder, place);
             }
-            DatasetBuilder builder = new DatasetBuilder(place);
-            collect(builder, place);
-            if (builder.inOrder(name -> name).isEmpty()) {
+            if (builder.names().isEmpty()) {
                 throw new DatasetException(place, "expected images in this folder or below it, found none");
             }
-            return builder.anyClasses(this, new Assignment.None());
-        }
-
-        private Dataset single(Path file) throws IOException {
-            DatasetBuilder builder =
-                    new DatasetBuilder(Objects.requireNonNull(file.getParent(), "only a folder has no parent"));
-            builder.add(UNLABELLED, file);
             return builder.anyClasses(this, new Assignment.None());
         }
 
@@ -148,11 +127,6 @@ public sealed interface DatasetLayout
             return Optional.ofNullable(PARTS.get(name.toLowerCase(Locale.ROOT)));
         }
 
-        /** Returns the name probably meant by a misspelt one, as {@code train} by {@code trian}. */
-        private static Optional<String> nearestPart(String name) {
-            return NearestWord.of(name.toLowerCase(Locale.ROOT), PARTS.keySet());
-        }
-
         @Override
         public String text() {
             return "splits";
@@ -168,47 +142,6 @@ public sealed interface DatasetLayout
                 }
             }
             return withClasses.size() >= 2 && withClasses.contains(SplitPart.TRAIN);
-        }
-
-        /**
-         * Rejects a folder whose name is a misspelt split, as {@code trian} beside {@code test}, if both contain a class of the same
-         * name.
-         *
-         * @throws DatasetException with the name that was probably meant
-         */
-        static void requireSpelling(Path place) throws DatasetException {
-            if (!Files.isDirectory(place)) {
-                return;
-            }
-            Map<String, Set<String>> named = new TreeMap<>();
-            Map<String, Set<String>> misspelt = new TreeMap<>();
-            for (Path folder : Listing.of(place).folders()) {
-                String name = Listing.name(folder);
-                boolean spelt = part(name).isPresent();
-                if (spelt || nearestPart(name).isPresent()) {
-                    Listing inside = Listing.of(folder);
-                    Set<String> classes = new TreeSet<>();
-                    inside.folders().forEach(one -> classes.add(Listing.name(one)));
-                    if (!classes.isEmpty() && inside.images().isEmpty()) {
-                        (spelt ? named : misspelt).put(name, classes);
-                    }
-                }
-            }
-            for (Map.Entry<String, Set<String>> wrong : misspelt.entrySet()) {
-                Optional<String> beside = Stream.concat(named.entrySet().stream(), misspelt.entrySet().stream())
-                        .filter(other -> !other.getKey().equals(wrong.getKey()))
-                        .filter(other -> !Collections.disjoint(other.getValue(), wrong.getValue()))
-                        .map(Map.Entry::getKey)
-                        .findFirst();
-                if (beside.isPresent()) {
-                    throw new DatasetException(
-                            place,
-                            "expected the folders train, val and test, found " + wrong.getKey() + "/ beside "
-                                    + beside.get() + "/: did you mean "
-                                    + nearestPart(wrong.getKey()).orElseThrow()
-                                    + "/? Rename it, or choose another --layout");
-                }
-            }
         }
 
         @Override
@@ -233,6 +166,7 @@ public sealed interface DatasetLayout
                 Optional<SplitPart> part = part(Listing.name(folder));
                 Path other = part.isEmpty() ? null : parts.put(part.get(), folder);
                 if (part.isEmpty()) {
+                    requireOtherName(folder);
                     builder.noteUnused(folder);
                 } else if (other != null) {
                     throw new DatasetException(
@@ -257,6 +191,15 @@ public sealed interface DatasetLayout
                         root, "expected the folders train and test (or val), found " + parts.values());
             }
             return parts;
+        }
+
+        /** Rejects a misspelt part, as {@code tets} beside {@code train} and {@code val}: its images must not be ignored. */
+        private static void requireOtherName(Path folder) throws DatasetException {
+            Optional<String> near = NearestWord.of(Listing.name(folder).toLowerCase(Locale.ROOT), PARTS.keySet());
+            if (near.isPresent() && !Listing.of(folder).folders().isEmpty()) {
+                throw new DatasetException(
+                        folder, "expected train, val or test, did you mean '" + near.get() + "'? Rename the folder");
+            }
         }
 
         /** A class that only the validation set lacks is noted by the protocol. */

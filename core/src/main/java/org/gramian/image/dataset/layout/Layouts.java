@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
@@ -114,7 +113,6 @@ public final class Layouts {
 
     /** Opens a folder or a CSV file in the detected layout. */
     public static Dataset open(Path place) throws IOException {
-        SplitFolders.requireSpelling(place);
         return detect(place).read(place);
     }
 
@@ -134,37 +132,11 @@ public final class Layouts {
         }
     }
 
-    /** Returns the path that a missing one probably means, else the nearest folder that exists. */
-    private static String nearest(Path missing) throws IOException {
-        Path name = missing.toAbsolutePath().normalize();
-        Path folder = name.getParent();
-        while (folder != null && !Files.isDirectory(folder)) {
-            name = folder;
-            folder = folder.getParent();
-        }
-        if (folder == null || !Files.isReadable(folder)) {
-            return "check the path";
-        }
-        List<String> found;
-        try (Stream<Path> entries = Files.list(folder)) {
-            found = entries.filter(entry -> Files.isDirectory(entry) || CSV.matches(entry))
-                    .map(entry -> entry.getFileName().toString())
-                    .filter(entry -> !entry.startsWith("."))
-                    .toList();
-        }
-        Path there =
-                missing.isAbsolute() ? folder : Path.of("").toAbsolutePath().relativize(folder);
-        return NearestWord.of(name.getFileName().toString(), found)
-                .map(word -> "did you mean '" + there.resolve(word) + "'?")
-                .orElse("the nearest existing folder is " + folder);
-    }
-
     /** Detects the layout of a folder or file. */
     public static DatasetLayout detect(Path place) throws IOException {
         if (!Files.exists(place)) {
             throw new DatasetException(
-                    place,
-                    "expected a folder of images or a CSV file, found no such file or folder; " + nearest(place));
+                    place, "expected a folder of images or a CSV file, found no such file or folder");
         }
         if (!Files.isDirectory(place)) {
             if (!CSV.matches(place)) {

@@ -1,8 +1,6 @@
 package org.gramian.image.dataset.layout;
 
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -280,7 +278,7 @@ sealed interface PublishedLayout extends DatasetLayout {
                 Path file = present.get(path);
                 if (file != null) {
                     builder.add(
-                            new Entry(builder.name(file), category, file, Optional.ofNullable(boxes.get(id))), part);
+                            new Entry(builder.name(file), category, file, Optional.ofNullable(boxes.get(id)), part));
                 }
             }
             builder.noteLists(listed, present.keySet(), Kind.UNLABELLED_IMAGES);
@@ -423,35 +421,15 @@ sealed interface PublishedLayout extends DatasetLayout {
      * @param text the line, without space around it
      */
     record ListLine(Path file, int number, String text) {
-        /** Room for ten million images; published lists are below 2 MiB. */
-        private static final long MAX_BYTES = 1L << 30;
-
         /** Returns the lines that are not blank; accepts any line ends and a byte-order mark. */
         static List<ListLine> read(Path file) throws DatasetException {
             List<ListLine> lines = new ArrayList<>();
-            try {
-                if (!Files.isRegularFile(file)) {
-                    throw new DatasetException(file, "expected a list, found no such file");
+            int number = 0;
+            for (String line : DatasetBuilder.text(file).split("\r\n|\n|\r", -1)) {
+                number++;
+                if (!line.isBlank()) {
+                    lines.add(new ListLine(file, number, line.strip()));
                 }
-                if (Files.size(file) > MAX_BYTES) {
-                    throw new DatasetException(
-                            file, "expected a list of at most " + MAX_BYTES + " bytes, found " + Files.size(file));
-                }
-                int number = 0;
-                for (String line :
-                        Files.readString(file, StandardCharsets.UTF_8).split("\r\n|\n|\r", -1)) {
-                    number++;
-                    String text = (number == 1 && line.startsWith("\uFEFF") ? line.substring(1) : line).strip();
-                    if (!text.isEmpty()) {
-                        lines.add(new ListLine(file, number, text));
-                    }
-                }
-            } catch (CharacterCodingException malformed) {
-                throw new DatasetException(file, "expected text in UTF-8, found other bytes", malformed);
-            } catch (DatasetException known) {
-                throw known;
-            } catch (IOException failure) {
-                throw new DatasetException(file, "expected a list that can be read, found: " + failure, failure);
             }
             return lines;
         }

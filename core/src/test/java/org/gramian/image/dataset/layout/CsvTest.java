@@ -53,12 +53,12 @@ final class CsvTest {
     @Test
     void readsColumnsInAnyOrderWithMarkAndQuotes() throws IOException {
         String table = """
-                Label, Path ,quality
-                red,a/a_0001.jpg,1
+            Label, Path ,quality
+            red,a/a_0001.jpg,1
 
-                red,./b/../a/a_0002.jpg,2
-                "blue, dark","x, y/\u00fc ""1"".raw",3
-                """;
+            red,./b/../a/a_0002.jpg,2
+            "blue, dark","x, y/\u00fc ""1"".raw",3
+            """;
         Dataset dataset = open("\uFEFF" + table.replace("\n", "\r\n"));
         assertThat(dataset.classes()).containsExactly("blue, dark", "red");
         assertThat(dataset.samples())
@@ -117,23 +117,17 @@ final class CsvTest {
                 arguments("", facts("path,label[,fold]")),
                 arguments("path,label\n", facts("row")),
                 arguments("a/a_0001.jpg,a\n", facts("path,label[,fold]", "'path'")),
-                arguments("path,lable\nx,y\n", facts("'label'", "'label'", "path,lable", "'lable'")),
                 arguments("path;label\nx;y\n", facts("comma")),
                 arguments("path,label,path\nx,y,z\n", facts("column")),
                 arguments("path,label\na/a_0001.jpg\n", facts("2", "2", "1")),
-                arguments("path,label\na/a_0001.jpg,a,0\n", facts("2", "2", "3")),
                 arguments("path,label\na/a_0001.jpg, \n", facts("2", "label")),
                 arguments("path,label\n\n,a\n", facts("3", "path")),
-                arguments("path,label,fold\na/a_0001.jpg,a,\n", facts("2", "fold")),
                 arguments("path,label,fold\na/a_0001.jpg,a,1\nnone.jpg,b,-1\n", facts("3", "fold")),
                 arguments("path,label,fold\na/a_0001.jpg,a,1\nb/b_0001.jpg,b,test\n", facts("'test'")),
-                arguments("path,label,fold\na/a_0001.jpg,a,first\n", facts("'first'")),
-                arguments("path,label\n../a.jpg,a\n", facts("2", "path")),
                 arguments("path,label\na/../../x.jpg,a\n", facts("2", "a/../../x.jpg")),
                 arguments("path,label\n.,a\n", facts("2", "path")),
                 arguments("path,label\na\0b,a\n", facts("2", "path")),
                 arguments("path,label\na/a_0001.jpg,a\na/a_0001.jpg,b\n", facts("3", "label", "fold")),
-                arguments("path,label\na\\a_0001.jpg,a\n", facts("1")),
                 arguments("path,label\na\\a_0001.jpg,a\n", facts("'/'")),
                 arguments("path,label\na/a_0001.jpg,a\n", facts("'a'")),
                 arguments("path,label\n\"a/a_0001.jpg,a\n", facts("CSV")));

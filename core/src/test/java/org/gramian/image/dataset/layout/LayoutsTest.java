@@ -31,26 +31,15 @@ final class LayoutsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    fdm | fdm fmd fmd folders splits csv
-                    fmd:x | fmd fmd:x
-                    dtd: | dtd[: dtd:
-                    fgvc-aircraft:wing | variant family manufacturer wing
-                    """)
+        fdm | fdm fmd fmd folders splits csv
+        fmd:x | fmd fmd:x
+        dtd: | dtd[: dtd:
+        fgvc-aircraft:wing | variant family manufacturer wing
+        """)
     void rejectsInvalidText(String text, String values) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> Layouts.parse(text))
                 .has(facts((Object[]) values.split(" ")));
-    }
-
-    @Test
-    void missingFolderSuggestsNearest() throws IOException {
-        Path flowers = Files.createDirectory(root.resolve("flowers"));
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(root.resolve("flwers")))
-                .withMessageEndingWith("did you mean '" + flowers + "'?");
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(flowers.resolve("train").resolve("a")))
-                .withMessageEndingWith("the nearest existing folder is " + flowers);
     }
 
     @Test

@@ -4,12 +4,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.SequencedMap;
+import java.util.List;
 import org.apache.spark.ml.Estimator;
-import org.apache.spark.ml.param.DoubleParam;
-import org.apache.spark.ml.param.IntParam;
 import org.apache.spark.ml.param.LongParam;
 import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.param.ParamMap;
@@ -26,8 +22,6 @@ import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.executor.ModelContent;
-import org.gramian.spark.executor.Output;
-import org.gramian.spark.executor.TaskResources;
 import org.gramian.spark.train.LabelledImages;
 import org.gramian.spark.train.SparkTrainer;
 import org.gramian.tensor.Device;
@@ -47,7 +41,7 @@ import org.gramian.train.loop.TrainingContext;
  * without a parameter.
  */
 public final class GramianClassifier extends Estimator<GramianModel>
-        implements PredictionParams<GramianClassifier>, MLWritable {
+        implements GramianParams<GramianClassifier>, MLWritable {
     private final String uid;
 
     public GramianClassifier() {
@@ -57,7 +51,7 @@ public final class GramianClassifier extends Estimator<GramianModel>
     /** Creates a classifier with a uid, for Spark. */
     public GramianClassifier(String uid) {
         this.uid = uid;
-        ModelStage.setDefaults(this);
+        setDefaults();
         setDefault(nameCol(), "path");
         setDefault(labelCol(), "label");
         setDefault(validationIndicatorCol(), "");
@@ -76,12 +70,16 @@ public final class GramianClassifier extends Estimator<GramianModel>
     @Override
     public GramianModel fit(Dataset<?> dataset) {
         transformSchema(dataset.schema());
-        TaskResources.requireDeviceName("device", getDevice());
         try {
             Path file = Files.createTempFile("gramian-model-", ".safetensors");
             try {
-                new SparkTrainer(TrainingContext.of(Device.CPU), getDevice())
-                        .train(dataset.toDF(), columns(), requested(), file);
+                SparkTrainer.train(
+                        dataset.toDF(),
+                        columns(),
+                        requested(),
+                        TrainingContext.of(Device.CPU),
+                        getOrDefault(device()),
+                        file);
                 ModelContent content = ModelContent.of(Files.readAllBytes(file), "the trained model");
                 GramianModel model = new GramianModel(Identifiable.randomUID("gramianModel"), content);
                 return copyValues(model, new ParamMap()).setParent(this);
@@ -95,7 +93,10 @@ public final class GramianClassifier extends Estimator<GramianModel>
 
     private LabelledImages.Columns columns() {
         return new LabelledImages.Columns(
-                getInputCol(), getOrDefault(nameCol()), getLabelCol(), getOrDefault(validationIndicatorCol()));
+                getOrDefault(inputCol()),
+                getOrDefault(nameCol()),
+                getOrDefault(labelCol()),
+                getOrDefault(validationIndicatorCol()));
     }
 
     /**
@@ -104,17 +105,11 @@ public final class GramianClassifier extends Estimator<GramianModel>
      * @throws ConfigException if a key or a value is invalid
      */
     Settings requested() {
-        Map<Param<?>, String> keys = new LinkedHashMap<>();
-        keys.put(backbone(), "network.backbone");
-        keys.put(pooling(), "network.pooling");
-        keys.put(classifier(), "network.classifier");
-        keys.put(epochs(), "stage1.epochs");
-        keys.put(validation(), "data.validation");
-        keys.put(seed(), "seed");
         Settings requested = Settings.NONE;
-        for (Map.Entry<Param<?>, String> entry : keys.entrySet()) {
-            if (isSet(entry.getKey())) {
-                requested = requested.with(entry.getValue(), String.valueOf(getOrDefault(entry.getKey())));
+        for (Param<?> parameter : List.of(backbone(), pooling(), classifier(), seed())) {
+            if (isSet(parameter)) {
+                String key = parameter.name().equals("seed") ? "seed" : "network." + parameter.name();
+                requested = requested.with(key, String.valueOf(getOrDefault(parameter)));
             }
         }
         for (String setting : isSet(settings()) ? getOrDefault(settings()) : new String[0]) {
@@ -134,12 +129,7 @@ public final class GramianClassifier extends Estimator<GramianModel>
      */
     @Override
     public StructType transformSchema(StructType schema) {
-        SequencedMap<Output, String> outputs = new LinkedHashMap<>();
-        outputs.put(Output.PREDICTION, getPredictionCol());
-        outputs.put(Output.CLASS, getClassCol());
-        outputs.put(Output.PROBABILITY, getProbabilityCol());
-        outputs.put(Output.ERROR, getErrorCol());
-        StructType appended = ModelStage.appended(schema, getInputCol(), outputs);
+        StructType appended = GramianModel.appended(schema, this);
         columns().requireIn(schema);
         return appended;
     }
@@ -159,105 +149,79 @@ public final class GramianClassifier extends Estimator<GramianModel>
         return new DefaultParamsWriter(this);
     }
 
-    private static String help(String key) {
-        return ConfigKey.of(key).help();
+    private Param<String> text(String name, String doc) {
+        return new Param<>(uid, name, doc, String.class);
     }
 
     /** Name of the backbone. */
     public Param<String> backbone() {
-        return ModelStage.text(this, "backbone", help("network.backbone"));
+        return text("backbone", ConfigKey.of("network.backbone").help());
     }
 
     public GramianClassifier setBackbone(String name) {
-        return ModelStage.with(this, backbone(), name);
+        return with(backbone(), name);
     }
 
     /** Pooling, as {@code conv:512/rbf/spd:128/relu/triu/root/l2}. */
     public Param<String> pooling() {
-        return ModelStage.text(this, "pooling", help("network.pooling"));
+        return text("pooling", ConfigKey.of("network.pooling").help());
     }
 
     public GramianClassifier setPooling(String stages) {
-        return ModelStage.with(this, pooling(), stages);
+        return with(pooling(), stages);
     }
 
     /** Classifier, as {@code svm}, {@code lda} or {@code softmax}. */
     public Param<String> classifier() {
-        return ModelStage.text(this, "classifier", help("network.classifier"));
+        return text("classifier", ConfigKey.of("network.classifier").help());
     }
 
     public GramianClassifier setClassifier(String name) {
-        return ModelStage.with(this, classifier(), name);
-    }
-
-    /** Maximum number of epochs of the head. */
-    public IntParam epochs() {
-        return new IntParam(uid, "epochs", help("stage1.epochs"));
-    }
-
-    public GramianClassifier setEpochs(int most) {
-        return ModelStage.with(this, epochs(), most);
-    }
-
-    /** Validation fraction, used without a validation column. */
-    public DoubleParam validation() {
-        return new DoubleParam(uid, "validation", help("data.validation"));
-    }
-
-    public GramianClassifier setValidation(double fraction) {
-        return ModelStage.with(this, validation(), fraction);
+        return with(classifier(), name);
     }
 
     /** Random seed. */
     public LongParam seed() {
-        return new LongParam(uid, "seed", help("seed"));
+        return new LongParam(uid, "seed", ConfigKey.of("seed").help());
     }
 
     public GramianClassifier setSeed(long number) {
-        return ModelStage.with(this, seed(), number);
+        return with(seed(), number);
     }
 
-    /** Additional keys. */
+    /** Additional keys of {@code gramian train}, each as {@code key=value}: {@code stage1.epochs=8}. */
     public StringArrayParam settings() {
         return new StringArrayParam(this, "settings", "additional keys of 'gramian train', each as key=value");
     }
 
-    /** Sets additional keys of {@code gramian train}, each as {@code key=value}: {@code optimizer.momentum=0.8}. */
     public GramianClassifier setSettings(String... keysAndValues) {
-        return ModelStage.with(this, settings(), keysAndValues.clone());
+        return with(settings(), keysAndValues.clone());
     }
 
     /** Column of unique image names, which define the order of images and their random crops. */
     public Param<String> nameCol() {
-        return ModelStage.text(this, "nameCol", "column of unique image names, which define the order");
+        return text("nameCol", "column of unique image names, which define the order");
     }
 
     public GramianClassifier setNameCol(String column) {
-        return ModelStage.with(this, nameCol(), column);
+        return with(nameCol(), column);
     }
 
     /** Column of labels. */
     public Param<String> labelCol() {
-        return ModelStage.text(this, "labelCol", "column of labels: class names (string) or class indices (numbers)");
-    }
-
-    public String getLabelCol() {
-        return getOrDefault(labelCol());
+        return text("labelCol", "column of labels: class names (string) or class indices (numbers)");
     }
 
     public GramianClassifier setLabelCol(String column) {
-        return ModelStage.with(this, labelCol(), column);
+        return with(labelCol(), column);
     }
 
-    /** Column that marks validation images. */
+    /** Column that marks validation images; empty to select a fraction. */
     public Param<String> validationIndicatorCol() {
-        return ModelStage.text(
-                this,
-                "validationIndicatorCol",
-                "column that marks the validation images (boolean); empty: a fraction is selected");
+        return text("validationIndicatorCol", "column that marks the validation images (boolean), or empty");
     }
 
     public GramianClassifier setValidationIndicatorCol(String column) {
-        return ModelStage.with(this, validationIndicatorCol(), column);
+        return with(validationIndicatorCol(), column);
     }
 }

@@ -1,23 +1,45 @@
 package org.gramian.spark;
 
+import static org.apache.spark.sql.functions.col;
+
 import java.io.IOException;
-import java.util.LinkedHashMap;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
-import java.util.SequencedMap;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.ml.Model;
 import org.apache.spark.ml.attribute.NominalAttribute;
-import org.apache.spark.ml.param.Param;
+import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.util.DefaultParamsReader;
+import org.apache.spark.ml.util.DefaultParamsWriter;
 import org.apache.spark.ml.util.Identifiable;
 import org.apache.spark.ml.util.MLReader;
+import org.apache.spark.ml.util.MLWritable;
+import org.apache.spark.ml.util.MLWriter;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.gramian.model.Engine;
+import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.ModelContent;
-import org.gramian.spark.executor.Output;
+import org.gramian.spark.executor.PartitionScoring;
+import org.gramian.spark.executor.TaskResources;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Classifies a column of images with a trained model.
+ * Classifies a column of images with a trained model, or computes their descriptors.
  *
  * <pre>{@code
  * Dataset<Row> images = spark.read().format("binaryFile").load("hdfs:///photos");
@@ -26,15 +48,23 @@ import org.gramian.spark.executor.Output;
  * }</pre>
  *
  * <p>Each row gets index and name of the predicted class and the probabilities of all {@link #classes}; an unreadable image gets
- * null in these columns and its error, and does not fail the job. An empty column name omits a column, as by default for
- * descriptors, which are thousands of numbers each.
+ * null in these columns and its error, and does not fail the job. Classes, errors and probabilities are those of {@code gramian
+ * predict}. {@link #describing} makes a featurizer for Spark's own classifiers, clustering or search; most of their stages need rows
+ * with an error filtered out.
  *
- * <p>Classes, errors and probabilities are those of {@code gramian predict}.
+ * <p>Saved in the format of Spark, with the model file next to the parameters.
  */
-public final class GramianModel extends ModelStage<GramianModel> implements PredictionParams<GramianModel> {
-    GramianModel(String uid, ModelContent content) {
-        super(uid, content);
-        setDefault(descriptorCol(), "");
+public final class GramianModel extends Model<GramianModel> implements GramianParams<GramianModel>, MLWritable {
+    /** Name of the model file in a saved stage, which the command line can read. */
+    private static final String FILE = "model.safetensors";
+
+    private final String uid;
+    private final transient @Nullable ModelContent model;
+
+    GramianModel(String uid, ModelContent model) {
+        this.uid = uid;
+        this.model = model;
+        setDefaults();
     }
 
     /**
@@ -47,39 +77,77 @@ public final class GramianModel extends ModelStage<GramianModel> implements Pred
         return new GramianModel(Identifiable.randomUID("gramianModel"), ModelContent.read(path, SparkSession.active()));
     }
 
-    /** Loads what {@link #write} saved. */
-    public static MLReader<GramianModel> read() {
-        return reader(GramianModel.class, GramianModel::new);
-    }
-
     /** Loads what {@link #save} saved. */
     public static GramianModel load(String path) {
         return read().load(path);
     }
 
+    /** Omits predictions and appends the descriptors instead: vectors {@code [d]}, the means over the crops of an image. */
+    public GramianModel describing(String column) {
+        return setPredictionCol("").setClassCol("").setProbabilityCol("").setDescriptorCol(column);
+    }
+
     /** Returns the names of the classes, in the order of indices and probabilities. */
     public List<String> classes() {
-        return content().header().card().classes();
+        return model().classes();
     }
 
-    /** Output column of the descriptors. */
-    public Param<String> descriptorCol() {
-        return text(this, "descriptorCol", "output column for the descriptor, a vector; empty for none");
+    private ModelContent model() {
+        if (model == null) {
+            throw new IllegalStateException("a stage deserialized by Java has no model; use save and load instead");
+        }
+        return model;
     }
 
-    public String getDescriptorCol() {
-        return getOrDefault(descriptorCol());
+    @Override
+    public String uid() {
+        return uid;
     }
 
-    public GramianModel setDescriptorCol(String column) {
-        return with(this, descriptorCol(), column);
+    @Override
+    public Dataset<Row> transform(Dataset<?> dataset) {
+        StructType schema = transformSchema(dataset.schema());
+        List<String> names = outputCols();
+        Set<Engine.Rows> wanted = EnumSet.noneOf(Engine.Rows.class);
+        if (!names.get(PartitionScoring.DESCRIPTOR).isEmpty()) {
+            wanted.add(Engine.Rows.DESCRIPTORS);
+        }
+        if (wanted.isEmpty()
+                || names.stream().limit(PartitionScoring.DESCRIPTOR).anyMatch(name -> !name.isEmpty())) {
+            wanted.add(Engine.Rows.SCORES);
+        }
+        PartitionScoring scoring = new PartitionScoring(
+                model().share(dataset.sparkSession().sparkContext()),
+                ImageColumn.of(dataset.schema().fieldIndex(getOrDefault(inputCol())), dataset.sparkSession()),
+                wanted,
+                getOrDefault(device()));
+        // By position: names may be duplicate. mapPartitions drops metadata, which is added afterwards.
+        StructType scored = new StructType();
+        List<Column> columns = new ArrayList<>();
+        int inputs = dataset.schema().size();
+        for (int i = 0; i < inputs + names.size(); i++) {
+            StructField input = i < inputs ? dataset.schema().apply(i) : null;
+            scored = input == null
+                    ? scored.add("c" + i, PartitionScoring.TYPES.get(i - inputs))
+                    : scored.add("c" + i, input.dataType(), input.nullable());
+            if (input != null || !names.get(i - inputs).isEmpty()) {
+                StructField field = schema.apply(columns.size());
+                columns.add(col("c" + i).as(field.name(), field.metadata()));
+            }
+        }
+        return dataset.toDF().mapPartitions(scoring, Encoders.row(scored)).select(columns.toArray(Column[]::new));
     }
 
-    /** Returns the schema with the output columns; the metadata of the indices has the class names, for {@code IndexToString}. */
+    /**
+     * Returns the schema with the output columns; the metadata of the indices has the class names, for {@code IndexToString}.
+     *
+     * @throws IllegalArgumentException if the column of images is missing or has a wrong type, an output column exists already, or
+     *     the name of the device is invalid
+     */
     @Override
     public StructType transformSchema(StructType schema) {
-        StructType appended = super.transformSchema(schema);
-        String column = getPredictionCol();
+        StructType appended = appended(schema, this);
+        String column = getOrDefault(predictionCol());
         if (column.isEmpty()) {
             return appended;
         }
@@ -92,20 +160,77 @@ public final class GramianModel extends ModelStage<GramianModel> implements Pred
         return new StructType(fields);
     }
 
-    @Override
-    SequencedMap<Output, String> outputs() {
-        SequencedMap<Output, String> outputs = new LinkedHashMap<>();
-        outputs.put(Output.PREDICTION, getPredictionCol());
-        outputs.put(Output.CLASS, getClassCol());
-        outputs.put(Output.PROBABILITY, getProbabilityCol());
-        outputs.put(Output.DESCRIPTOR, getDescriptorCol());
-        outputs.put(Output.ERROR, getErrorCol());
-        outputs.put(Output.ERROR_KIND, getErrorKindCol());
-        return outputs;
+    /** Returns a schema with the output columns of a stage. */
+    static StructType appended(StructType schema, GramianParams<?> stage) {
+        TaskResources.requireDeviceName("device", stage.getOrDefault(stage.device()));
+        requireImages(schema, stage.getOrDefault(stage.inputCol()));
+        StructType appended = schema;
+        // column names are case-insensitive in Spark
+        Set<String> taken = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+        taken.addAll(Arrays.asList(schema.fieldNames()));
+        for (int i = 0; i < PartitionScoring.TYPES.size(); i++) {
+            String name = stage.outputCols().get(i);
+            if (!name.isEmpty() && !taken.add(name)) {
+                throw new IllegalArgumentException("expected a table without the output column '" + name
+                        + "'; rename it, or choose another name for the output (--prefix on the command line)");
+            }
+            appended = name.isEmpty() ? appended : appended.add(name, PartitionScoring.TYPES.get(i));
+        }
+        return appended;
+    }
+
+    private static void requireImages(StructType schema, String name) {
+        List<String> names = Arrays.asList(schema.fieldNames());
+        if (!names.contains(name)) {
+            throw new IllegalArgumentException("expected images in the column '" + name + "', found the columns "
+                    + String.join(", ", names) + "; set it with setInputCol (--column on the command line)");
+        }
+        DataType type = schema.apply(name).dataType();
+        if (!type.equals(DataTypes.BinaryType) && !type.equals(DataTypes.StringType)) {
+            throw new IllegalArgumentException("expected images in the column '" + name
+                    + "' as binary (their bytes) or string (their paths), found " + type.simpleString());
+        }
     }
 
     @Override
-    GramianModel create(String uid) {
-        return new GramianModel(uid, content());
+    public GramianModel copy(ParamMap extra) {
+        return copyValues(new GramianModel(uid, model()), extra).setParent(parent());
+    }
+
+    @Override
+    public MLWriter write() {
+        return new MLWriter() {
+            @Override
+            public void saveImpl(String folder) {
+                DefaultParamsWriter.saveMetadata(GramianModel.this, folder, sparkSession());
+                Path file = new Path(folder, FILE);
+                try (OutputStream out = file.getFileSystem(
+                                sparkSession().sessionState().newHadoopConf())
+                        .create(file)) {
+                    out.write(model().bytes());
+                } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                }
+            }
+        };
+    }
+
+    /** Loads what {@link #write} saved. */
+    public static MLReader<GramianModel> read() {
+        return new MLReader<>() {
+            @Override
+            public GramianModel load(String folder) {
+                DefaultParamsReader.Metadata metadata =
+                        DefaultParamsReader.loadMetadata(folder, sparkSession(), GramianModel.class.getName());
+                try {
+                    String file = new Path(folder, FILE).toString();
+                    GramianModel stage = new GramianModel(metadata.uid(), ModelContent.read(file, sparkSession()));
+                    metadata.getAndSetParams(stage, scala.Option.empty());
+                    return stage;
+                } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                }
+            }
+        };
     }
 }

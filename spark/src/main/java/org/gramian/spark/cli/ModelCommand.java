@@ -6,34 +6,23 @@ import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.when;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
-import org.apache.spark.ml.Transformer;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.MetadataBuilder;
-import org.gramian.spark.GramianFeaturizer;
 import org.gramian.spark.GramianModel;
-import org.gramian.spark.ImageParams;
 import org.gramian.spark.executor.ImageColumn;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/**
- * Command that applies a trained model to images and writes a table: the columns of the input, then those of the results.
- *
- * @param <S> stage of Spark
- */
-abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends SparkCommand {
+/** Command that applies a trained model to images and writes a table: the columns of the input, then those of the results. */
+abstract class ModelCommand extends SparkCommand {
     @Mixin
     private final DeviceOption device = new DeviceOption();
 
@@ -57,14 +46,11 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
             description = "images, folders (searched recursively), glob patterns, or tables")
     private List<String> places;
 
-    /** Creates the stage of a model file, with its output columns. */
-    abstract S stage(String file) throws IOException;
+    /** Names the output columns of the stage. */
+    abstract GramianModel outputs(GramianModel stage);
 
-    /** Returns the names of the result columns before {@code error}, without the prefix. */
-    abstract List<String> results();
-
-    /** Returns the result columns before {@code error} of the output of the stage. */
-    abstract List<Column> columns(S stage);
+    /** Returns the result columns before {@code error}, from the output of the stage. */
+    abstract List<Column> columns(GramianModel stage);
 
     @Override
     void check() {
@@ -73,29 +59,25 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
 
     @Override
     int run(SparkSession session) throws IOException, InterruptedException {
-        String file = modelFile(session);
-        output.check(session, Stream.concat(Stream.of(file), places.stream()).toList(), this::log);
-        S stage = stage(file).setDevice(device.name());
+        Configuration hadoop = session.sessionState().newHadoopConf();
+        Path inRun = new Path(model, "model.safetensors");
+        String file = inRun.getFileSystem(hadoop).exists(inRun) ? inRun.toString() : model;
+        GramianModel stage = outputs(GramianModel.fromFile(file))
+                .setDevice(device.name())
+                .setErrorCol(name("error"))
+                .setErrorKindCol(name("error_kind"));
+        output.check(Stream.concat(Stream.of(file), places.stream()).toList(), hadoop);
         SparkInputOptions.Images images = input.read(session, places, this::log);
-        requireMissing(images.rows().columns());
-        stage.setInputCol(images.column());
-        List<Column> columns =
-                new ArrayList<>(images.kept().stream().map(ImageColumn::named).toList());
-        columns.addAll(columns(stage));
-        columns.add(result(OutputOptions.ERROR));
-        columns.add(result(OutputOptions.KIND));
-        OutputOptions.Written written =
-                output.write(stage.transform(images.rows()).select(columns.toArray(Column[]::new)), prefix, this::log);
+        Column[] columns = Stream.of(
+                        images.kept().stream().map(ImageColumn::named),
+                        columns(stage).stream(),
+                        Stream.of(result("error"), result("error_kind")))
+                .flatMap(all -> all)
+                .toArray(Column[]::new);
+        OutputOptions.Written written = output.write(
+                stage.setInputCol(images.column()).transform(images.rows()).select(columns), name("error"), this);
         print(written.text());
         return written.failed() == 0 ? SparkMain.DONE : SparkMain.DATA;
-    }
-
-    /** Returns the model file: the argument, or the model in a run folder. */
-    private String modelFile(SparkSession session) throws IOException {
-        Path place = new Path(model);
-        Path inside = new Path(place, "model.safetensors");
-        FileSystem files = place.getFileSystem(session.sessionState().newHadoopConf());
-        return files.exists(inside) ? inside.toString() : model;
     }
 
     final String name(String result) {
@@ -106,20 +88,6 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
         return ImageColumn.named(name(result));
     }
 
-    /** Throws if a table has result columns; Spark compares names without case. */
-    private void requireMissing(String[] columns) {
-        TreeSet<String> taken = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
-        taken.addAll(Arrays.asList(columns));
-        String both = Stream.concat(results().stream(), Stream.of(OutputOptions.ERROR, OutputOptions.KIND))
-                .map(this::name)
-                .filter(taken::contains)
-                .collect(Collectors.joining(", "));
-        if (!both.isEmpty()) {
-            throw new IllegalArgumentException("expected an input table without the result columns, found " + both
-                    + "; rename them, or use a prefix for the results, e.g. --prefix pred_");
-        }
-    }
-
     /** {@code gramian spark predict}: predictions for images as a table. */
     @Command(
             name = "predict",
@@ -127,15 +95,13 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
             header = "Classifies images with a trained model, as a table.",
             description = {
                 "Writes a row for every image: path (or the columns of the input table), class, probability of",
-                "that class, probabilities of all classes in the model's order, error and error_kind. An unreadable image",
+                "that class, probabilities of all classes in the model's order, error and error_kind. An unreadable"
+                        + " image",
                 "is a row with an error and does not end the job; the exit code is then 3.",
                 "Example: gramian spark predict model.safetensors photos/ --out predictions.parquet"
             })
-    static final class Predict extends ModelCommand<GramianModel> {
+    static final class Predict extends ModelCommand {
         private static final String UNKNOWN = "unknown";
-        private static final String CLASS = "class";
-        private static final String PROBABILITY = "probability";
-        private static final String PROBABILITIES = "probabilities";
 
         @Option(
                 names = "--reject",
@@ -153,28 +119,17 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
         }
 
         @Override
-        GramianModel stage(String file) throws IOException {
-            GramianModel stage = GramianModel.fromFile(file)
-                    .setPredictionCol("")
-                    .setClassCol(name(CLASS))
-                    .setProbabilityCol(name(PROBABILITIES))
-                    .setErrorCol(name(OutputOptions.ERROR))
-                    .setErrorKindCol(name(OutputOptions.KIND));
+        GramianModel outputs(GramianModel stage) {
             if (reject > 0 && stage.classes().contains(UNKNOWN)) {
                 throw new IllegalArgumentException("--reject predicts '" + UNKNOWN
                         + "', which is a class of this model; remove the option and filter by probability");
             }
-            return stage;
-        }
-
-        @Override
-        List<String> results() {
-            return List.of(CLASS, PROBABILITY, PROBABILITIES);
+            return stage.setPredictionCol("").setClassCol(name("class")).setProbabilityCol(name("probabilities"));
         }
 
         @Override
         List<Column> columns(GramianModel stage) {
-            Column vector = result(PROBABILITIES);
+            Column vector = result("probabilities");
             Column probabilities = when(vector.isNotNull(), vector_to_array(vector, "float64"));
             Column best = array_max(probabilities);
             // Parquet keeps the metadata for Spark.
@@ -182,9 +137,11 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
                     .putStringArray("classes", stage.classes().toArray(String[]::new))
                     .build();
             return List.of(
-                    when(best.lt(reject), lit(UNKNOWN)).otherwise(result(CLASS)).as(name(CLASS)),
-                    best.as(name(PROBABILITY)),
-                    probabilities.as(name(PROBABILITIES), classes));
+                    when(best.lt(reject), lit(UNKNOWN))
+                            .otherwise(result("class"))
+                            .as(name("class")),
+                    best.as(name("probability")),
+                    probabilities.as(name("probabilities"), classes));
         }
     }
 
@@ -199,27 +156,17 @@ abstract class ModelCommand<S extends Transformer & ImageParams<S>> extends Spar
                 "mean of its crops), error and error_kind. An unreadable image is a row with an error; the exit code",
                 "is then 3. Example: gramian spark embed model.safetensors photos/ --out descriptors.parquet"
             })
-    static final class Embed extends ModelCommand<GramianFeaturizer> {
-        private static final String DESCRIPTOR = "descriptor";
-
+    static final class Embed extends ModelCommand {
         @Override
-        GramianFeaturizer stage(String file) throws IOException {
-            return GramianFeaturizer.fromFile(file)
-                    .setOutputCol(name(DESCRIPTOR))
-                    .setErrorCol(name(OutputOptions.ERROR))
-                    .setErrorKindCol(name(OutputOptions.KIND));
+        GramianModel outputs(GramianModel stage) {
+            return stage.describing(name("descriptor"));
         }
 
         @Override
-        List<String> results() {
-            return List.of(DESCRIPTOR);
-        }
-
-        @Override
-        List<Column> columns(GramianFeaturizer stage) {
-            Column descriptor = result(DESCRIPTOR);
+        List<Column> columns(GramianModel stage) {
+            Column descriptor = result("descriptor");
             return List.of(when(descriptor.isNotNull(), vector_to_array(descriptor, "float32"))
-                    .as(name(DESCRIPTOR)));
+                    .as(name("descriptor")));
         }
     }
 }

@@ -2,33 +2,27 @@ package org.gramian.spark.cli;
 
 import static org.apache.spark.sql.functions.count;
 import static org.apache.spark.sql.functions.lit;
-import static org.apache.spark.sql.functions.when;
 
+import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.parquet.hadoop.ParquetFileReader;
-import org.apache.parquet.hadoop.util.HadoopInputFile;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkExecutorInfo;
-import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.spark.executor.ImageColumn;
-import org.gramian.spark.executor.Output;
 import picocli.CommandLine.Option;
 
 /**
@@ -36,15 +30,9 @@ import picocli.CommandLine.Option;
  * {@code _temporary} when all are done and writes {@code _SUCCESS}.
  *
  * <p>With a local path on a cluster, every executor writes to its own disk, the committer finds nothing on the disk of the driver,
- * and Spark reports success: rows are counted then. Tasks that keep running after their job was cancelled or failed may write files
- * after the committer has cleaned up: they are awaited.
+ * and Spark reports success: rows are counted then.
  */
 final class OutputOptions {
-    static final String ERROR = "error";
-
-    static final String KIND = "error_kind";
-
-    private static final String IMAGES = "images";
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
     private static final Duration BETWEEN_CHECKS = Duration.ofMillis(50);
 
@@ -63,35 +51,10 @@ final class OutputOptions {
     /**
      * A written table.
      *
-     * @param place of the table
-     * @param errorColumn name of the column of errors
-     * @param images number of images
-     * @param errors number of errors by kind
-     * @param time of the job
+     * @param text to print
+     * @param failed number of rows with an error
      */
-    record Written(String place, String errorColumn, long images, Map<String, Long> errors, Duration time) {
-        long failed() {
-            return errors.values().stream().mapToLong(Long::longValue).sum();
-        }
-
-        String text() {
-            double seconds = Math.max(time.toMillis(), 1) / 1e3;
-            String all = String.format(
-                    Locale.ROOT, "%s: %,d images in %.1f s, %.1f images/s%n", place, images, seconds, images / seconds);
-            String kinds = errors.entrySet().stream()
-                    .map(entry -> String.format(Locale.ROOT, "%,d %s", entry.getValue(), entry.getKey()))
-                    .collect(Collectors.joining(", "));
-            return errors.isEmpty()
-                    ? all
-                    : all
-                            + String.format(
-                                    Locale.ROOT,
-                                    "%,d of them are unreadable, see column '%s': %s%n",
-                                    failed(),
-                                    errorColumn,
-                                    kinds);
-        }
-    }
+    record Written(String text, long failed) {}
 
     String place() {
         return out;
@@ -103,96 +66,162 @@ final class OutputOptions {
      * @param read input paths
      * @throws IllegalArgumentException if the path exists and must not be replaced, or overlaps an input
      */
-    void check(SparkSession session, List<String> read, Consumer<String> log) throws IOException {
-        requireFree(session, read);
-        if (mayBeLocal(session.sparkContext().master(), new Path(out), hadoop(session))) {
-            log.accept("--out: " + out + " is a local path, and "
-                    + session.sparkContext().master()
-                    + " may have several machines: it must be the same mounted folder on every machine, or results are"
-                    + " lost; otherwise use a shared path, e.g. hdfs://host/folder");
-        }
-    }
-
-    /** Checks a path that only the driver writes. */
-    void requireFree(SparkSession session, List<String> read) throws IOException {
+    void check(List<String> read, Configuration hadoop) throws IOException {
         if (overwrite) {
-            OutputFolder.requireNoOverlap(out, read, hadoop(session));
-        } else {
-            OutputFolder.requireMissing(out, hadoop(session));
+            requireApart(out, read, hadoop);
+        } else if (new Path(out).getFileSystem(hadoop).exists(new Path(out))) {
+            throw occupied(out);
         }
     }
 
-    OutputFolder begin(SparkSession session) throws IOException {
-        return OutputFolder.begin(out, overwrite, hadoop(session));
-    }
-
-    private static Configuration hadoop(SparkSession session) {
-        return session.sessionState().newHadoopConf();
-    }
-
-    /** Returns whether a path may refer to different disks on different machines. */
-    static boolean mayBeLocal(String master, Path place, Configuration hadoop) throws IOException {
-        String scheme = place.getFileSystem(hadoop).getUri().getScheme();
-        return !master.startsWith("local") && OutputFolder.LOCAL_SCHEME.equals(scheme);
+    private static IllegalArgumentException occupied(String place) {
+        return new IllegalArgumentException(
+                "--out: expected a path that does not exist, found " + place + "; choose another, or use --overwrite");
     }
 
     /**
-     * Writes rows with a column of error kinds, and counts images and errors meanwhile.
-     *
-     * @param prefix of the columns of errors
+     * Checks that a replaced folder, which is removed first, does not overlap the inputs. Does not check images that the rows of a
+     * table name.
      */
-    Written write(Dataset<Row> rows, String prefix, Consumer<String> log) throws IOException, InterruptedException {
+    static void requireApart(String replaced, List<String> read, Configuration hadoop) throws IOException {
+        String target = real(new Path(replaced), hadoop);
+        for (String place : read) {
+            for (FileStatus found : SparkInputOptions.find(place, hadoop)) {
+                String input = real(found.getPath(), hadoop);
+                if (input.startsWith(target) || target.startsWith(input)) {
+                    throw new IllegalArgumentException("--out: expected a path outside the input, found " + replaced
+                            + ", and " + place + " as input: --overwrite would remove it; choose another path");
+                }
+            }
+        }
+    }
+
+    /** Returns the full path with a slash at the end; for local files, with links resolved as far as the path exists. */
+    private static String real(Path place, Configuration hadoop) throws IOException {
+        Path whole = place.getFileSystem(hadoop).makeQualified(place);
+        return (isLocal(whole, hadoop) ? new File(whole.toUri().getPath()).getCanonicalPath() : whole) + "/";
+    }
+
+    private static boolean isLocal(Path place, Configuration hadoop) throws IOException {
+        return "file".equals(place.getFileSystem(hadoop).getUri().getScheme());
+    }
+
+    /**
+     * Output folder, removed by {@link #close} unless it is {@link #complete}. While it is written it contains a marker file, which
+     * readers of tables ignore, so that two jobs cannot write to it.
+     */
+    static final class OutputFolder implements AutoCloseable {
+        private final Path folder;
+        private final FileSystem files;
+        private boolean done;
+
+        private OutputFolder(Path folder, FileSystem files) {
+            this.folder = folder;
+            this.files = files;
+        }
+
+        private Path marker() {
+            return new Path(folder, "_gramian-writes");
+        }
+
+        void complete() throws IOException {
+            files.delete(marker(), false);
+            done = true;
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (!done) {
+                files.delete(folder, true);
+            }
+        }
+    }
+
+    /**
+     * Creates the folder.
+     *
+     * @throws IllegalArgumentException if the path exists and must not be replaced
+     */
+    OutputFolder begin(Configuration hadoop) throws IOException {
+        Path folder = new Path(out);
+        FileSystem files = folder.getFileSystem(hadoop);
+        if (overwrite) {
+            files.delete(folder, true);
+        }
+        OutputFolder begun = new OutputFolder(folder, files);
+        try {
+            if (files.exists(folder)) {
+                throw occupied(out);
+            }
+            files.create(begun.marker(), false).close();
+        } catch (FileAlreadyExistsException _) { // another job was faster
+            throw occupied(out);
+        }
+        return begun;
+    }
+
+    /**
+     * Writes rows as Parquet, and counts images and errors meanwhile.
+     *
+     * @param errorColumn null for readable images
+     */
+    Written write(Dataset<Row> rows, String errorColumn, SparkCommand command)
+            throws IOException, InterruptedException {
         SparkSession session = rows.sparkSession();
+        SparkContext context = session.sparkContext();
+        Configuration hadoop = session.sessionState().newHadoopConf();
+        boolean mayBeLost = !context.master().startsWith("local") && isLocal(new Path(out), hadoop);
+        if (mayBeLost) {
+            command.log("--out: " + out + " is a local path, and " + context.master()
+                    + " may have several machines: use a folder that all of them share, e.g. hdfs://host/folder");
+        }
         Instant start = Instant.now();
         Observation observation = new Observation("gramian");
-        Column kind = ImageColumn.named(prefix + KIND);
         Dataset<Row> observed = rows.observe(
                 observation,
-                count(lit(1)).as(IMAGES),
-                Output.ERROR_KINDS.stream()
-                        .map(each -> count(when(kind.equalTo(each), 1)).as(each))
-                        .toArray(Column[]::new));
+                count(lit(1)).as("images"),
+                count(ImageColumn.named(errorColumn)).as("errors"));
         // fails on an invalid plan before anything is removed
         observed.queryExecution().executedPlan();
-        try (RunningJobs _ = RunningJobs.of(session, log, () -> {});
-                OutputFolder folder = begin(session)) {
-            boolean done = false; // Spark often throws checked exceptions undeclared
+        try (var _ = SparkCommand.cancelOnSignal(context, () -> {});
+                OutputFolder folder = begin(hadoop)) {
+            boolean written = false; // Spark often throws checked exceptions undeclared
             try {
                 observed.write().mode(SaveMode.Append).parquet(out);
-                done = true;
+                written = true;
             } finally {
-                if (!done) {
-                    awaitTasks(session.sparkContext());
+                if (!written) {
+                    awaitTasks(context);
                 }
             }
-            Map<String, Object> found = observation.getAsJava();
-            Map<String, Long> errors = new TreeMap<>();
-            Output.ERROR_KINDS.forEach(each -> errors.put(each, (Long) found.getOrDefault(each, 0L)));
-            errors.values().removeIf(number -> number == 0);
-            long images = (Long) found.getOrDefault(IMAGES, 0L);
-            if (mayBeLocal(session.sparkContext().master(), new Path(out), hadoop(session))) {
-                requireRows(new Path(out), images, hadoop(session));
+            long images = (Long) observation.getAsJava().getOrDefault("images", 0L);
+            long errors = (Long) observation.getAsJava().getOrDefault("errors", 0L);
+            if (mayBeLost) {
+                requireRows(session.read().schema(rows.schema()).parquet(out).count(), images, out);
             }
-            folder.keep();
-            return new Written(out, prefix + ERROR, images, errors, Duration.between(start, Instant.now()));
+            folder.complete();
+            double seconds = Math.max(1, Duration.between(start, Instant.now()).toMillis()) / 1e3;
+            return new Written(
+                    String.format(
+                                    Locale.ROOT,
+                                    "%s: %,d images in %.1f s, %.1f images/s%n",
+                                    out,
+                                    images,
+                                    seconds,
+                                    images / seconds)
+                            + (errors == 0
+                                    ? ""
+                                    : String.format(
+                                            Locale.ROOT,
+                                            "%,d of them are unreadable, see column '%s'%n",
+                                            errors,
+                                            errorColumn)),
+                    errors);
         }
     }
 
-    /**
-     * Counts the rows of a table that this machine sees, by the footers of its files.
-     *
-     * @throws IllegalStateException if they are fewer than were written
-     */
-    static void requireRows(Path table, long written, Configuration hadoop) throws IOException {
-        long seen = 0;
-        for (FileStatus file : table.getFileSystem(hadoop).listStatus(table)) {
-            if (file.isFile() && file.getPath().getName().endsWith(".parquet")) {
-                try (ParquetFileReader reader =
-                        ParquetFileReader.open(HadoopInputFile.fromPath(file.getPath(), hadoop))) {
-                    seen += reader.getRecordCount();
-                }
-            }
-        }
+    /** Throws if this machine sees fewer rows of a table than were written. */
+    private static void requireRows(long seen, long written, String table) {
         if (seen < written) {
             throw new IllegalStateException("expected " + written + " rows in " + table + ", found " + seen
                     + ": executors on other machines wrote to their local disks; use a path that is shared by all"
@@ -200,18 +229,14 @@ final class OutputOptions {
         }
     }
 
-    /** Waits until no task runs, for at most ten seconds. */
-    private static void awaitTasks(SparkContext context) {
-        long end = System.nanoTime() + LONGEST_WAIT.toNanos();
-        try {
-            while (System.nanoTime() < end
-                    && Arrays.stream(context.statusTracker().getExecutorInfos())
-                            .mapToInt(SparkExecutorInfo::numRunningTasks)
-                            .anyMatch(tasks -> tasks > 0)) {
-                Thread.sleep(BETWEEN_CHECKS);
-            }
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
+    /** Waits at most ten seconds until no task runs: one of a cancelled job may write files after the committer has cleaned up. */
+    private static void awaitTasks(SparkContext context) throws InterruptedException {
+        Instant end = Instant.now().plus(LONGEST_WAIT);
+        while (Instant.now().isBefore(end)
+                && Arrays.stream(context.statusTracker().getExecutorInfos())
+                        .mapToInt(SparkExecutorInfo::numRunningTasks)
+                        .anyMatch(tasks -> tasks > 0)) {
+            Thread.sleep(BETWEEN_CHECKS);
         }
     }
 }

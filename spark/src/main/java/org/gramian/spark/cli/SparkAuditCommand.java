@@ -20,7 +20,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
@@ -50,7 +49,7 @@ import picocli.CommandLine.Parameters;
         header = "Checks a large dataset for problems before training.",
         description = {
             "Reads every image once, writes a row for each (path, label, format, colour, bits, width, height,",
-            "orientation, pixels: a hash, odd, error, error_kind), and prints classes and counts, unreadable images,",
+            "orientation, pixels: a hash, odd, error, error_kind), and prints the largest classes, unreadable images,",
             "duplicates (also across classes), small or unbalanced classes, and images of unusual sizes,",
             "shapes and colours. Near-duplicates and splits are checked only by 'gramian audit', on one machine.",
             "Exit code 3 if there are errors.",
@@ -75,18 +74,18 @@ final class SparkAuditCommand extends SparkCommand {
 
     @Override
     int run(SparkSession session) throws IOException, InterruptedException {
-        output.check(session, places, this::log);
-        Dataset<Row> images = labels.named(input.read(session, places, this::log));
+        output.check(places, session.sessionState().newHadoopConf());
+        Dataset<Row> images = labels.namedOrUnlabelled(input.read(session, places, this::log));
         PartitionAudit audit = new PartitionAudit(ImageColumn.of(2, session), 0, 1);
         OutputOptions.Written written =
-                output.write(images.mapPartitions(audit, Encoders.row(PartitionAudit.SCHEMA)), "", this::log);
+                output.write(images.mapPartitions(audit, Encoders.row(PartitionAudit.SCHEMA)), "error", this);
         Dataset<Row> facts = session.read().parquet(output.place());
         List<ClassCount> classes = classes(facts);
         List<Finding> findings = new ArrayList<>(DatasetFindings.ofClasses(classes, AuditOptions.DEFAULT));
         findings.addAll(ofImages(facts));
         findings.addAll(ofDuplicates(facts));
         findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
-        print(written.text() + classText(classes) + contents(facts.where("error IS NULL")) + findingText(findings));
+        print(written.text() + classText(classes) + findingText(findings));
         boolean spoils = findings.stream().anyMatch(found -> found.severity() == Severity.SPOILS);
         return spoils ? SparkMain.DATA : SparkMain.DONE;
     }
@@ -150,8 +149,7 @@ final class SparkAuditCommand extends SparkCommand {
     }
 
     private static Finding duplicates(Row row) {
-        String sentence =
-                String.format(Locale.ROOT, "%,d images are duplicates, in %,d groups", row.getLong(2), row.getLong(1));
+        boolean acrossClasses = row.getBoolean(0);
         List<Item> items = Stream.of(row.getStruct(3), row.getStruct(4))
                 .distinct()
                 .map(group -> new Item(
@@ -159,20 +157,19 @@ final class SparkAuditCommand extends SparkCommand {
                         group.getLong(2) == 2 ? "" : group.getLong(2) + " in total",
                         List.of(group.getString(0), group.getString(1))))
                 .toList();
-        return row.getBoolean(0)
-                ? new Finding(
-                        Severity.SPOILS,
-                        Kind.COPIES_ACROSS_CLASSES,
-                        sentence + ", with different labels",
-                        "One of the labels is wrong, or an image shows both classes: keep one copy, or none.",
-                        items)
-                : new Finding(
-                        Severity.WARN,
-                        Kind.COPIES,
-                        sentence,
-                        "They count more than other images, and a random split may put them on different sides: keep"
-                                + " one.",
-                        items);
+        return new Finding(
+                acrossClasses ? Severity.SPOILS : Severity.WARN,
+                acrossClasses ? Kind.COPIES_ACROSS_CLASSES : Kind.COPIES,
+                String.format(
+                        Locale.ROOT,
+                        "%,d images are duplicates%s, in %,d groups",
+                        row.getLong(2),
+                        acrossClasses ? " with different labels" : "",
+                        row.getLong(1)),
+                acrossClasses
+                        ? "One of the labels is wrong, or an image shows both classes: keep one copy, or none."
+                        : "They count more than other images, and a random split may separate them: keep one.",
+                items);
     }
 
     private static String classText(List<ClassCount> classes) {
@@ -186,33 +183,7 @@ final class SparkAuditCommand extends SparkCommand {
                         each.images(),
                         each.readable()))
                 .collect(Collectors.joining());
-        return classes.size() <= CLASSES
-                ? largest
-                : largest + String.format(Locale.ROOT, "  ... and %,d more classes%n", classes.size() - CLASSES);
-    }
-
-    private static String contents(Dataset<Row> readable) {
-        Row spread = readable.selectExpr(Stream.of("width", "height")
-                        .flatMap(side -> Stream.of(
-                                "min(" + side + ")",
-                                "percentile_approx(" + side + ", 0.5, 10000)",
-                                "max(" + side + ")"))
-                        .toArray(String[]::new))
-                .head();
-        return spread.isNullAt(0)
-                ? ""
-                : counts(readable, "format")
-                        + counts(readable, "colour")
-                        + String.format(
-                                Locale.ROOT,
-                                "width: min %,d, median %,d, max %,d; height: min %,d, median %,d, max %,d%n",
-                                IntStream.range(0, 6).mapToObj(spread::get).toArray());
-    }
-
-    private static String counts(Dataset<Row> readable, String column) {
-        return readable.groupBy(column).count().orderBy(column).collectAsList().stream()
-                .map(row -> String.format(Locale.ROOT, "%,d %s", row.getLong(1), row.getString(0)))
-                .collect(Collectors.joining(", ", column + ": ", System.lineSeparator()));
+        return String.format(Locale.ROOT, "%,d classes%n", classes.size()) + largest;
     }
 
     private static String findingText(List<Finding> findings) {

@@ -3,7 +3,11 @@ package org.gramian.spark.cli;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.spark.executor.TaskResources;
 import picocli.CommandLine.Mixin;
@@ -18,6 +22,14 @@ abstract class SparkCommand implements Callable<Integer> {
      * classes, most of which run a few times, and compiles them on the cores of its first task.
      */
     private static final String EXECUTOR_OPTIONS = "-XX:CompileThresholdScaling=5";
+
+    /** Priority of a shutdown hook before those that stop Spark (40) and close file systems (10), which are still needed. */
+    private static final int HOOK_PRIORITY = 60;
+
+    private static final int LONGEST_SECONDS = 25;
+
+    /** Time between two stop requests: a planned job that has not begun ignores the first. */
+    private static final int AGAIN_MILLISECONDS = 250;
 
     @Spec
     private CommandSpec command;
@@ -80,10 +92,45 @@ abstract class SparkCommand implements Callable<Integer> {
         err.flush();
     }
 
+    /** Ends {@link #cancelOnSignal}. */
+    @FunctionalInterface
+    interface SignalHandling extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    /**
+     * Cancels all jobs on Ctrl-C or a signal and waits, until closed, for the command to remove incomplete output; without it, Spark
+     * would leave {@code _temporary} behind.
+     *
+     * @param stop called on a signal, perhaps repeatedly
+     */
+    static SignalHandling cancelOnSignal(SparkContext context, Runnable stop) {
+        CountDownLatch ended = new CountDownLatch(1);
+        Runnable hook = () -> {
+            try {
+                do {
+                    stop.run();
+                    context.cancelAllJobs();
+                } while (!ended.await(AGAIN_MILLISECONDS, TimeUnit.MILLISECONDS));
+            } catch (InterruptedException _) { // by the hook manager, after the longest time
+                Thread.currentThread().interrupt();
+            }
+        };
+        ShutdownHookManager.get().addShutdownHook(hook, HOOK_PRIORITY, LONGEST_SECONDS, TimeUnit.SECONDS);
+        return () -> {
+            ended.countDown();
+            if (!ShutdownHookManager.get().isShutdownInProgress()) {
+                ShutdownHookManager.get().removeShutdownHook(hook);
+            }
+        };
+    }
+
     /** Returns the given configuration with defaults for unset keys. */
     static SparkConf settings(SparkConf given, String defaultName) {
         return given.setAppName(name(given, defaultName))
                 .setIfMissing("spark.executor.defaultJavaOptions", EXECUTOR_OPTIONS)
+                .setIfMissing("spark.ui.showConsoleProgress", "true")
                 // as on YARN and Kubernetes: work is partitioned by the cores available at the start
                 .setIfMissing("spark.scheduler.minRegisteredResourcesRatio", "0.8");
     }

@@ -2,7 +2,6 @@ package org.gramian.spark.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.InvalidPathException;
 import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.spark.SparkClassNotFoundException;
 import org.apache.spark.SparkException;
@@ -10,7 +9,6 @@ import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
-import org.gramian.basis.NearestWord;
 import org.gramian.model.ModelFileException;
 import org.gramian.tensor.DeviceException;
 import org.jspecify.annotations.Nullable;
@@ -86,18 +84,10 @@ public final class SparkMain implements Runnable {
     /** Reports a usage error: the message, a suggestion, and the command for help. */
     private static int misused(CommandLine.ParameterException wrong, String[] arguments) {
         PrintWriter err = wrong.getCommandLine().getErr();
-        CommandSpec command = wrong.getCommandLine().getCommandSpec();
-        err.println(command.qualifiedName() + ": " + wrong.getMessage());
-        if (wrong instanceof CommandLine.UnmatchedArgumentException unmatched) {
-            String typed = unmatched.getUnmatched().getFirst().replaceFirst("=.*", "");
-            NearestWord.of(
-                            typed,
-                            typed.startsWith("-")
-                                    ? command.optionsMap().keySet()
-                                    : command.subcommands().keySet())
-                    .ifPresent(name -> err.println("did you mean '" + name + "'?"));
-        }
-        err.println("try '" + command.qualifiedName() + " --help'");
+        String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
+        err.println(command + ": " + wrong.getMessage());
+        CommandLine.UnmatchedArgumentException.printSuggestions(wrong, err);
+        err.println("try '" + command + " --help'");
         err.flush();
         return USAGE;
     }
@@ -118,7 +108,7 @@ public final class SparkMain implements Runnable {
         }
         Throwable known = known(exception);
         err.println(line.getCommandSpec().qualifiedName() + ": "
-                + (known == null ? "the job failed: " + firstLine(innermost(exception)) : message(known)));
+                + (known == null ? "the job failed: " + firstLine(innermost(exception)) : firstLine(known)));
         if (known == null) {
             err.println("see the logs of driver and executors; GRAMIAN_DEBUG=1 prints the stack trace");
         }
@@ -151,12 +141,6 @@ public final class SparkMain implements Runnable {
             case IOException _, IllegalArgumentException _ -> USAGE;
             default -> FAILED;
         };
-    }
-
-    private static String message(Throwable failed) {
-        return failed instanceof InvalidPathException wrong
-                ? wrong.getInput() + ": not a path: " + wrong.getReason()
-                : firstLine(failed);
     }
 
     /** Returns the innermost exception of Gramian, whose message is written for users, else the root cause. */

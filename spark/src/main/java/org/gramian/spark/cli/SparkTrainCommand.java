@@ -10,12 +10,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.commons.io.FileUtils;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.spark.sql.Column;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.functions;
-import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.DataTypes;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.CropOptions;
@@ -44,13 +42,13 @@ import picocli.CommandLine.Spec;
         header = "Trains a model on a large labelled dataset.",
         description = {
             "Executors compute features of a frozen backbone; the driver collects them and trains or solves the head,",
-            "up to 60 %% of its heap (--driver-memory). With --classifier lda or mean executors sum statistics instead,",
+            "up to 60 %% of its heap (--driver-memory). With --classifier lda or mean executors sum statistics"
+                    + " instead,",
             "for any number of images. All images are training images except for a validation fraction: keep test",
             "images elsewhere. The folder gets model.safetensors, config.yaml and history.csv.",
             "Example: gramian spark train photos/ --out run --backbone googlenet --classifier lda"
         })
 final class SparkTrainCommand extends SparkCommand {
-    private static final String VALIDATION = "validation";
     private static final String EXAMPLE = "optimizer.momentum=0.9";
 
     @Mixin
@@ -59,8 +57,17 @@ final class SparkTrainCommand extends SparkCommand {
     @Mixin
     private final DeviceOption device = new DeviceOption();
 
-    @Mixin
-    private final TrainingOptions options = new TrainingOptions();
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "set any key of 'gramian train --help-all', e.g. --set " + EXAMPLE + "; repeatable")
+    private List<String> pairs = new ArrayList<>();
+
+    @Option(
+            names = "--validation-column",
+            paramLabel = "NAME",
+            description = "boolean column of the table that marks the validation set, instead of a fraction")
+    private @Nullable String validationColumn;
 
     @Parameters(
             index = "0..*",
@@ -69,118 +76,83 @@ final class SparkTrainCommand extends SparkCommand {
             description = "class folders, glob patterns, or tables")
     private List<String> places;
 
-    /** Options of {@code gramian train} that apply on Spark, {@code --set} for all other keys, and the validation column. */
-    static final class TrainingOptions {
-        @Option(
-                names = "--set",
-                paramLabel = "KEY=VALUE",
-                description = "set any key of 'gramian train --help-all', e.g. --set " + EXAMPLE + "; repeatable")
-        private List<String> pairs = new ArrayList<>();
+    private final Map<ConfigKey.Option, OptionSpec> generated = new LinkedHashMap<>();
 
-        @Option(
-                names = "--validation-column",
-                paramLabel = "NAME",
-                description = "boolean column of the table that marks the validation set, instead of a fraction")
-        private @Nullable String validationColumn;
-
-        private final Map<ConfigKey.Option, OptionSpec> generated = new LinkedHashMap<>();
-
-        @Spec(Spec.Target.MIXEE)
-        void addTo(CommandSpec command) {
-            for (ConfigKey.Option option : ConfigKey.options()) {
-                if (option.spark()) {
-                    OptionSpec made = OptionSpec.builder(option.names().toArray(String[]::new))
-                            .type(String.class)
-                            .paramLabel(option.label())
-                            .description(option.help())
-                            .build();
-                    generated.put(option, made);
-                    command.addOption(made);
-                }
+    /** Adds the options of {@code gramian train} that apply on Spark. */
+    @Spec
+    void addTo(CommandSpec command) {
+        for (ConfigKey.Option option : ConfigKey.options()) {
+            if (option.spark()) {
+                OptionSpec made = OptionSpec.builder(option.names().toArray(String[]::new))
+                        .type(String.class)
+                        .paramLabel(option.label())
+                        .description(option.help())
+                        .build();
+                generated.put(option, made);
+                command.addOption(made);
             }
         }
+    }
 
-        Settings requested() {
-            Map<String, String> texts = new LinkedHashMap<>();
-            generated.forEach((option, made) -> {
-                if (made.getValue() instanceof String text) {
-                    texts.put(option.name(), text);
-                }
-            });
-            Settings requested = CropOptions.of(texts).applyTo(Settings.typed(texts, pairs, EXAMPLE));
-            if (validationColumn != null && requested.has("data.validation")) {
-                throw new IllegalArgumentException(
-                        "expected --validation-column or data.validation (--validation), found both; leave one out");
+    Settings requested() {
+        Map<String, String> texts = new LinkedHashMap<>();
+        generated.forEach((option, made) -> {
+            if (made.getValue() instanceof String text) {
+                texts.put(option.name(), text);
             }
-            return requested;
+        });
+        Settings requested = CropOptions.of(texts).applyTo(Settings.typed(texts, pairs, EXAMPLE));
+        if (validationColumn != null && requested.has("data.validation")) {
+            throw new IllegalArgumentException(
+                    "expected --validation-column or data.validation (--validation), found both; leave one out");
         }
-
-        /** Returns the column that marks the validation set, false without one. */
-        Column validation(SparkInputOptions.Images images) {
-            if (validationColumn == null) {
-                return functions.lit(false);
-            }
-            Column found = images.named(validationColumn);
-            DataType type = images.rows().select(found).schema().apply(0).dataType();
-            if (!type.equals(DataTypes.BooleanType)) {
-                throw new IllegalArgumentException("--validation-column: expected booleans in '" + validationColumn
-                        + "', found " + type.simpleString());
-            }
-            return found;
-        }
+        return requested;
     }
 
     @Override
     void check() {
         device.name();
-        options.requested();
+        requested();
     }
 
     @Override
     int run(SparkSession session) throws IOException {
-        output.requireFree(session, places);
+        Configuration hadoop = session.sessionState().newHadoopConf();
+        output.check(places, hadoop);
         SparkInputOptions.Images images = input.read(session, places, this::log);
-        if (!labels.exist(images)) {
-            throw new IllegalArgumentException("expected a column of classes, found the columns "
-                    + String.join(", ", images.rows().columns()) + "; set it with --label-column");
-        }
-        LabelledImages.Columns columns = new LabelledImages.Columns(
-                LabelOptions.IMAGE,
-                SparkInputOptions.PATH,
-                LabelOptions.LABEL,
-                options.validationColumn == null ? "" : VALIDATION);
-        Column validation = options.validation(images).as(VALIDATION);
+        Dataset<Row> labelled =
+                validationColumn == null ? labels.named(images) : labels.named(images, images.named(validationColumn));
+        LabelledImages.Columns columns =
+                new LabelledImages.Columns("image", "path", "label", validationColumn == null ? "" : validationColumn);
+        columns.requireIn(labelled.schema());
         Cancellation cancellation = Cancellation.onRequest();
         Path local = Files.createTempDirectory("gramian-run-");
-        try (RunningJobs _ = RunningJobs.of(session, this::log, cancellation::cancel);
-                OutputFolder folder = output.begin(session)) {
+        try (var _ = cancelOnSignal(session.sparkContext(), cancellation::cancel);
+                OutputOptions.OutputFolder folder = output.begin(hadoop)) {
             TrainingContext context = TrainingContext.of(Device.CPU)
                     .withListener(this::show)
                     .withCancellation(cancellation)
                     .withHistory(History.open(local.resolve("history.csv")));
-            SparkTrainer.Outcome trained = new SparkTrainer(context, device.name())
-                    .train(
-                            labels.named(images, validation),
-                            columns,
-                            options.requested(),
-                            local.resolve("model.safetensors"));
+            SparkTrainer.Outcome trained = SparkTrainer.train(
+                    labelled, columns, requested(), context, device.name(), local.resolve("model.safetensors"));
             ConfigFile.write(local.resolve("config.yaml"), trained.settings());
-            copy(local, session);
-            folder.keep();
-            return report(trained);
+            var target = new org.apache.hadoop.fs.Path(output.place());
+            try (Stream<Path> files = Files.list(local)) {
+                for (Path file : files.toList()) {
+                    target.getFileSystem(hadoop).copyFromLocalFile(new org.apache.hadoop.fs.Path(file.toUri()), target);
+                }
+            }
+            folder.complete();
+            print(String.format(
+                    Locale.ROOT,
+                    "%s: %,d training images, %,d validation images, %,d unreadable images skipped%n",
+                    output.place(),
+                    trained.training(),
+                    trained.validation(),
+                    trained.unreadable()));
+            return trained.unreadable() == 0 ? SparkMain.DONE : SparkMain.DATA;
         } finally {
             FileUtils.deleteDirectory(local.toFile());
-        }
-    }
-
-    /** Copies the files of the run to its folder. */
-    private void copy(Path local, SparkSession session) throws IOException {
-        var folder = new org.apache.hadoop.fs.Path(output.place());
-        FileSystem target = folder.getFileSystem(session.sessionState().newHadoopConf());
-        try (Stream<Path> files = Files.list(local)) {
-            for (Path file : files.toList()) {
-                target.copyFromLocalFile(new org.apache.hadoop.fs.Path(file.toUri()), folder);
-            }
         }
     }
 
@@ -188,8 +160,7 @@ final class SparkTrainCommand extends SparkCommand {
         switch (event) {
             case TrainEvent.Warning warning -> log(warning.text());
             case TrainEvent.HeadChosen chosen ->
-                log("head " + chosen.best().pooling() + ", " + chosen.best().classifier() + ", selected of "
-                        + chosen.candidates());
+                log("head " + chosen.best().pooling() + ", " + chosen.best().classifier());
             case TrainEvent.Solved solved -> log("classifier " + solved.text());
             case TrainEvent.EpochDone done ->
                 log(String.format(
@@ -200,20 +171,7 @@ final class SparkTrainCommand extends SparkCommand {
                         100 * done.accuracy(),
                         done.best() ? ", best" : ""));
             case TrainEvent.StageDone done -> log("trained for " + done.epochs() + " epochs: " + done.reason());
-            default -> {} // the listener of jobs shows the rest
+            default -> {} // Spark shows the progress of its jobs
         }
-    }
-
-    private int report(SparkTrainer.Outcome trained) {
-        print(String.format(
-                Locale.ROOT,
-                "%s: %,d training images, %,d validation images%n",
-                output.place(),
-                trained.training(),
-                trained.validation()));
-        if (trained.unreadable() > 0) {
-            print(String.format(Locale.ROOT, "%,d images are unreadable and were skipped%n", trained.unreadable()));
-        }
-        return trained.unreadable() == 0 ? SparkMain.DONE : SparkMain.DATA;
     }
 }

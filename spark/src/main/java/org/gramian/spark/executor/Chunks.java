@@ -9,12 +9,12 @@ import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 
 /** Iterator that maps rows in chunks, so that memory is bounded. */
-public final class Chunks<T> implements Iterator<T> {
+final class Chunks<T> implements Iterator<T> {
     /** Most rows of a chunk: a multiple of every batch size, so that only the last batch of a partition is padded. */
-    static final int MOST_ROWS = 256;
+    static final int MAX_ROWS = 256;
 
     /** Most bytes of rows and results of a chunk, without the row that exceeds them. */
-    static final long MOST_BYTES = 64L << 20;
+    static final long MAX_BYTES = 64L << 20;
 
     private final Iterator<T> rows;
     private final ToLongFunction<T> bytes;
@@ -34,7 +34,13 @@ public final class Chunks<T> implements Iterator<T> {
     @Override
     public boolean hasNext() {
         if (!ready.hasNext() && rows.hasNext()) {
-            ready = work.apply(take(rows, bytes)).iterator();
+            List<T> chunk = new ArrayList<>();
+            long sum = 0;
+            while (chunk.size() < MAX_ROWS && sum < MAX_BYTES && rows.hasNext()) {
+                chunk.add(rows.next());
+                sum += bytes.applyAsLong(chunk.getLast());
+            }
+            ready = work.apply(chunk).iterator();
         }
         return ready.hasNext();
     }
@@ -45,16 +51,5 @@ public final class Chunks<T> implements Iterator<T> {
             throw new NoSuchElementException("no more rows");
         }
         return ready.next();
-    }
-
-    public static <T> List<T> take(Iterator<T> rows, ToLongFunction<T> bytes) {
-        List<T> taken = new ArrayList<>();
-        long sum = 0;
-        while (taken.size() < MOST_ROWS && sum < MOST_BYTES && rows.hasNext()) {
-            T row = rows.next();
-            taken.add(row);
-            sum += bytes.applyAsLong(row);
-        }
-        return taken;
     }
 }

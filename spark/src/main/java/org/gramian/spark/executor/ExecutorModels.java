@@ -1,28 +1,36 @@
 package org.gramian.spark.executor;
 
 import java.io.IOException;
+import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import org.apache.spark.broadcast.Broadcast;
 import org.gramian.model.Classifier;
 import org.gramian.model.Model;
-import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
-import org.gramian.spark.executor.ModelContent.SharedModel;
 import org.gramian.tensor.Device;
 
 /**
  * The models of this Java virtual machine. Each is loaded once and shared by all tasks. An unused model stays loaded for later
  * tasks until another one is loaded: an executor holds the models that its tasks use, and at most one more.
  */
-final class ExecutorModels {
+public final class ExecutorModels {
     private static final Map<Key, Loaded> LOADED = new HashMap<>();
 
     private ExecutorModels() {}
 
     private record Key(String fingerprint, Device device) {}
+
+    /**
+     * Model as tasks carry it: a broadcast, which executors fetch once, from the driver and from one another.
+     *
+     * @param fingerprint SHA-256 of the bytes, in hexadecimal
+     * @param content bytes of the model file
+     */
+    public record SharedModel(String fingerprint, Broadcast<byte[]> content) implements Serializable {}
 
     /** A loaded model, which several tasks use: it must neither be changed nor closed. */
     static final class Loaded {
@@ -43,22 +51,16 @@ final class ExecutorModels {
             return classifier;
         }
 
-        ModelCard card() {
-            return classifier.card();
-        }
-
         long descriptorSize() {
             return model.head().pooling().descriptorSize(model.backbone().channels());
         }
 
         /** Ends the use by a task, called once for each {@link #acquire}. */
         void release() {
-            ExecutorModels.release(this);
+            synchronized (ExecutorModels.class) {
+                users--;
+            }
         }
-    }
-
-    private static synchronized void release(Loaded model) {
-        model.users--;
     }
 
     /** Returns a model on a device, loading it for the first task. */
@@ -72,7 +74,7 @@ final class ExecutorModels {
                 return other.users == 0;
             });
         }
-        Loaded loaded = LOADED.computeIfAbsent(key, _ -> new Loaded(load(model, device)));
+        Loaded loaded = LOADED.computeIfAbsent(key, _ -> load(model, device));
         loaded.users++;
         return loaded;
     }
@@ -82,11 +84,11 @@ final class ExecutorModels {
         return LOADED.size();
     }
 
-    private static ModelFile.Stored load(SharedModel model, Device device) {
+    private static Loaded load(SharedModel model, Device device) {
         try {
             Path file = ModelContent.written(model.content().value());
             try {
-                return ModelFile.read(file, device);
+                return new Loaded(ModelFile.read(file, device));
             } finally {
                 Files.delete(file);
             }

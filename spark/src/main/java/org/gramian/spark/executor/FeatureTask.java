@@ -5,7 +5,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -26,7 +25,7 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
-import org.gramian.spark.executor.ModelContent.SharedModel;
+import org.gramian.spark.executor.ExecutorModels.SharedModel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -43,12 +42,10 @@ import org.jspecify.annotations.Nullable;
  * for an unreadable image.
  *
  * @param model with the backbone, and for descriptors the fitted pooling
- * @param input column of images
  * @param plan of the crops, as {@code center:224}
  * @param seed of random crops; null for test crops
  * @param type of the features
  * @param descriptors whether to compute descriptors, float32, in place of features
- * @param device of the executors
  */
 public record FeatureTask(
         SharedModel model,
@@ -73,7 +70,7 @@ public record FeatureTask(
         FrozenBackbone network = new FrozenBackbone(
                 loaded.model().backbone(),
                 loaded.model().backboneParameters(),
-                loaded.card().preprocessing(),
+                loaded.classifier().card().preprocessing(),
                 model.fingerprint(),
                 resources.device());
         task.addTaskCompletionListener((TaskCompletionListener) _ -> {
@@ -130,12 +127,10 @@ public record FeatureTask(
                 }
             }
         }
-        List<Row> rows = new ArrayList<>();
-        for (int i = 0; i < values.length; i++) {
-            Row image = chunk.get(i);
-            rows.add(RowFactory.create(image.get(0), image.get(1), errors[i] == null ? values[i] : null, errors[i]));
-        }
-        return rows;
+        return IntStream.range(0, values.length)
+                .mapToObj(i -> RowFactory.create(
+                        chunk.get(i).get(0), chunk.get(i).get(1), errors[i] == null ? values[i] : null, errors[i]))
+                .toList();
     }
 
     /** Computes descriptors {@code [batch, d]} of features. */

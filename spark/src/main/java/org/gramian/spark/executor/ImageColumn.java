@@ -96,7 +96,7 @@ public record ImageColumn(int index, SerializableConfiguration hadoop) implement
             try {
                 return files.getFileStatus(path).getLen();
             } catch (FileNotFoundException missing) {
-                throw named(new NoSuchFileException(path.toString()), missing);
+                throw (IOException) new NoSuchFileException(path.toString()).initCause(missing);
             } catch (IOException failed) {
                 throw named(failed);
             }
@@ -113,16 +113,12 @@ public record ImageColumn(int index, SerializableConfiguration hadoop) implement
 
         private IOException named(IOException failed) {
             return switch (failed) {
-                case AccessControlException _ -> named(new AccessDeniedException(path.toString()), failed);
+                case AccessControlException _ ->
+                    (IOException) new AccessDeniedException(path.toString()).initCause(failed);
                 case FileNotFoundException _ -> failed; // a folder, or removed in between
                 case IOException _ when last -> failed;
                 default -> throw new UncheckedIOException(path + " cannot be read now: " + failed.getMessage(), failed);
             };
-        }
-
-        private static IOException named(IOException named, IOException cause) {
-            named.initCause(cause);
-            return named;
         }
     }
 }

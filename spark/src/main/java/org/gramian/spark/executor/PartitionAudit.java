@@ -1,8 +1,10 @@
 package org.gramian.spark.executor;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.StreamSupport;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
@@ -39,34 +41,27 @@ public record PartitionAudit(ImageColumn input, int name, int label) implements 
 
     private Row facts(Row row, boolean last) {
         String path = row.getString(name);
-        String owner = row.getString(label);
-        return switch (input.read(row, last)) {
-            case ReadResult.Readable readable -> of(path, owner, ImageFacts.of(readable));
-            case ReadResult.Unreadable(ReadResult.Problem problem, String reason) ->
-                failed(path, owner, problem, reason);
-        };
-    }
-
-    private static Row of(@Nullable String path, @Nullable String label, ImageFacts facts) {
-        Set<ImageIssue> issues = facts.issues(path == null ? "" : path, AuditOptions.DEFAULT);
-        List<String> names = issues.stream().map(ImageIssue::name).toList();
-        return RowFactory.create(
-                path,
-                label,
-                facts.origin().format().name(),
-                facts.origin().colour().name(),
-                facts.origin().bits(),
-                facts.width(),
-                facts.height(),
-                facts.origin().orientation(),
-                facts.digest(),
-                names.toArray(String[]::new),
-                null,
-                null);
-    }
-
-    private static Row failed(
-            @Nullable String path, @Nullable String label, ReadResult.Problem problem, String reason) {
-        return RowFactory.create(path, label, null, null, null, null, null, null, null, null, reason, problem.name());
+        List<@Nullable Object> values = new ArrayList<>(Arrays.asList(path, row.getString(label)));
+        switch (input.read(row, last)) {
+            case ReadResult.Readable readable -> {
+                ImageFacts facts = ImageFacts.of(readable);
+                values.add(facts.origin().format().name());
+                values.add(facts.origin().colour().name());
+                values.add(facts.origin().bits());
+                values.add(facts.width());
+                values.add(facts.height());
+                values.add(facts.origin().orientation());
+                values.add(facts.digest());
+                values.add(facts.issues(path == null ? "" : path, AuditOptions.DEFAULT).stream()
+                        .map(ImageIssue::name)
+                        .toArray(String[]::new));
+                values.addAll(Arrays.asList(null, null));
+            }
+            case ReadResult.Unreadable(ReadResult.Problem problem, String reason) -> {
+                values.addAll(Collections.nCopies(SCHEMA.size() - values.size() - 2, null));
+                values.addAll(List.of(reason, problem.name()));
+            }
+        }
+        return RowFactory.create(values.toArray());
     }
 }

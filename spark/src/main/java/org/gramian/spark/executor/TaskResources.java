@@ -14,14 +14,8 @@ import org.gramian.tensor.library.Libtorch;
  * @param device of the model
  */
 public record TaskResources(int cores, Device device) {
-    /**
-     * Returns the resources of a task.
-     *
-     * @param device {@code cpu}, {@code cuda:1}, or {@code auto}: the first GPU that Spark assigned to the task, or the CPU without
-     *     one; other GPUs may belong to other tasks
-     * @throws IllegalArgumentException if the device does not exist
-     */
-    public static TaskResources of(TaskContext task, String device) {
+    /** Returns the resources of a task; throws if the device does not exist. */
+    static TaskResources of(TaskContext task, String device) {
         return new TaskResources(task.cpus(), device(task.resourcesJMap(), device));
     }
 
@@ -38,6 +32,7 @@ public record TaskResources(int cores, Device device) {
         }
     }
 
+    /** Returns the named device; for {@code auto} the first GPU assigned to the task, since others may belong to other tasks. */
     static Device device(Map<String, ResourceInformation> assigned, String name) {
         if (!name.equals("auto")) {
             return Device.parse(name);
@@ -47,7 +42,7 @@ public record TaskResources(int cores, Device device) {
     }
 
     /** Limits the operators that this thread calls to the task's cores: OpenMP has a number of threads per calling thread. */
-    public void apply() {
+    void apply() {
         Libtorch.load().setThreads(cores);
     }
 
@@ -55,11 +50,6 @@ public record TaskResources(int cores, Device device) {
     static boolean isLastAttempt(TaskContext task) {
         SparkEnv environment = SparkEnv.get();
         boolean local = environment.executorId().equals("driver"); // --master local tries a task once
-        return local || isLastAttempt(task.attemptNumber(), environment.conf().getInt("spark.task.maxFailures", 4));
-    }
-
-    /** Returns whether an attempt, counted from 0, is the last one. */
-    static boolean isLastAttempt(int attempt, int most) {
-        return attempt + 1 >= most;
+        return local || task.attemptNumber() + 1 >= environment.conf().getInt("spark.task.maxFailures", 4);
     }
 }

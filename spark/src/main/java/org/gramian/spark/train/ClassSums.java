@@ -73,7 +73,9 @@ final class ClassSums {
         double[] means = Arrays.copyOf(first, k * size);
         for (int label = 0; label < k; label++) {
             counts[label] = (long) first[k * size + label];
-            SparkTrainer.requireReadable(counts[label], classes.get(label), "");
+        }
+        SparkTrainer.requireReadable(counts, classes);
+        for (int label = 0; label < k; label++) {
             for (int j = 0; j < size; j++) {
                 means[label * size + j] /= counts[label];
             }

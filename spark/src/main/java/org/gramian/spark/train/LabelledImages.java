@@ -83,14 +83,8 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
         }
     }
 
-    /**
-     * Number of images of both sets.
-     *
-     * @param training of each class
-     * @param validation of all classes
-     */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Counts(long[] training, long validation) {}
+    /** Number of images of both sets. */
+    record Counts(long training, long validation) {}
 
     private static void require(boolean fits, String expected, String found) {
         if (!fits) {
@@ -192,6 +186,7 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
                         + "; add some, or remove the class");
             }
         }
-        return new Counts(training, Arrays.stream(validation).sum());
+        return new Counts(
+                Arrays.stream(training).sum(), Arrays.stream(validation).sum());
     }
 }

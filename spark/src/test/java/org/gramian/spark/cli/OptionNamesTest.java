@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,8 +16,6 @@ import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.SparkHome;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** Names of options, which the launcher must not take for options of spark-submit. */
@@ -43,17 +40,6 @@ class OptionNamesTest {
     }
 
     @Test
-    void exampleKeyInTrainHelpExists() {
-        String help = Objects.requireNonNull(
-                        SparkMain.commandLine().getSubcommands().get("train"))
-                .getUsageMessage();
-        Matcher example = Pattern.compile("e\\.g\\. --set\\s+(\\S+);").matcher(help);
-
-        assertThat(example.find()).as(help).isTrue();
-        assertThat(Settings.typed(Map.of(), List.of(example.group(1)), "a=b")).isNotEqualTo(Settings.NONE);
-    }
-
-    @Test
     void trainHasAllOptionsThatApplyOnSpark() {
         CommandSpec train = Objects.requireNonNull(
                         SparkMain.commandLine().getSubcommands().get("train"))
@@ -75,16 +61,13 @@ class OptionNamesTest {
                 .containsExactly("resize:96 --image-size", "0.5 --lr", "1 --set");
     }
 
-    @Command(name = "train")
-    private static final class Train {
-        @Mixin
-        private final SparkTrainCommand.TrainingOptions options = new SparkTrainCommand.TrainingOptions();
-    }
-
     private static Settings requested(String... arguments) {
-        Train train = new Train();
-        new CommandLine(train).parseArgs(arguments);
-        return train.options.requested();
+        CommandLine spark = SparkMain.commandLine();
+        spark.parseArgs(Stream.concat(Stream.of("train", "--out=run", "photos"), Stream.of(arguments))
+                .toArray(String[]::new));
+        SparkTrainCommand train =
+                Objects.requireNonNull(spark.getSubcommands().get("train")).getCommand();
+        return train.requested();
     }
 
     /** The launcher takes away {@code -Xmxnone}, and reads words that end with a zero. */

@@ -33,23 +33,20 @@ class ChunksTest {
     void chunksAreBoundedInBytes() {
         List<List<Long>> taken = new ArrayList<>();
         Iterator<Long> rows =
-                List.of(Chunks.MOST_BYTES * 2, 1L, Chunks.MOST_BYTES, 5L).iterator();
+                List.of(Chunks.MAX_BYTES * 2, 1L, Chunks.MAX_BYTES, 5L).iterator();
         new Chunks<>(rows, size -> size, chunk -> {
                     taken.add(chunk);
                     return chunk;
                 })
                 .forEachRemaining(_ -> {});
 
-        assertThat(taken).containsExactly(List.of(Chunks.MOST_BYTES * 2), List.of(1L, Chunks.MOST_BYTES), List.of(5L));
+        assertThat(taken).containsExactly(List.of(Chunks.MAX_BYTES * 2), List.of(1L, Chunks.MAX_BYTES), List.of(5L));
     }
 
     @Test
     void allColumnsOfARowCount() {
         assertThat(ImageColumn.bytes(RowFactory.create("path", new byte[100], null, 7, new byte[20])))
                 .isEqualTo(124);
-        assertThat(TaskResources.isLastAttempt(2, 4)).isFalse();
-        assertThat(TaskResources.isLastAttempt(3, 4)).isTrue();
-        assertThat(TaskResources.isLastAttempt(0, 1)).isTrue();
     }
 
     @Test
@@ -58,6 +55,6 @@ class ChunksTest {
         Chunks<Integer> chunks = new Chunks<>(endless, _ -> 0, chunk -> chunk);
 
         assertThat(chunks.next()).isZero();
-        assertThat(endless.next()).isEqualTo(Chunks.MOST_ROWS);
+        assertThat(endless.next()).isEqualTo(Chunks.MAX_ROWS);
     }
 }

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.spark.SparkContext;
-import org.gramian.spark.executor.ModelContent.SharedModel;
+import org.gramian.spark.executor.ExecutorModels.SharedModel;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.tensor.Device;
@@ -34,25 +34,11 @@ class ExecutorModelsTest {
         other.release();
         ExecutorModels.acquire(shared(context, 3), Device.CPU).release();
         assertThat(ExecutorModels.count()).as("neither is in use").isEqualTo(1);
-        assertThat(one.card().classes()).isEqualTo(SmallModel.CLASSES);
-    }
-
-    @Test
-    void modelIsBroadcastOncePerApplication() throws IOException {
-        SparkContext context = LocalSpark.session().sparkContext();
-        ModelContent content = content(4);
-        SharedModel shared = content.share(context);
-
-        assertThat(content.share(context)).isSameAs(shared);
-        assertThat(shared.content().value()).isEqualTo(content.bytes());
+        assertThat(one.classifier().card().classes()).isEqualTo(SmallModel.CLASSES);
     }
 
     private SharedModel shared(SparkContext context, long seed) throws IOException {
-        return content(seed).share(context);
-    }
-
-    private ModelContent content(long seed) throws IOException {
         Path file = SmallModel.write(folder.resolve(seed + ".safetensors"), seed);
-        return ModelContent.of(Files.readAllBytes(file), file.toString());
+        return ModelContent.of(Files.readAllBytes(file), file.toString()).share(context);
     }
 }

@@ -11,18 +11,24 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
-/** What a command may remove at the place where it writes, and what it makes of that place. */
-class OutputFolderTest {
+class OutputOptionsTest {
     private final Configuration hadoop = new Configuration();
 
     @TempDir
     private Path folder;
 
+    private static OutputOptions options(Object... words) {
+        OutputOptions options = new OutputOptions();
+        new CommandLine(options)
+                .parseArgs(List.of(words).stream().map(Object::toString).toArray(String[]::new));
+        return options;
+    }
+
     private void assertRefused(Path replaced, Object read) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() ->
-                        OutputFolder.requireNoOverlap(replaced.toString(), List.of("apart", read.toString()), hadoop))
+                .isThrownBy(() -> options("--out", replaced, "--overwrite").check(List.of(read.toString()), hadoop))
                 .withMessageContainingAll("--out", replaced.toString(), read.toString(), "--overwrite");
     }
 
@@ -46,15 +52,10 @@ class OutputFolderTest {
     void pathsWithCommonPrefixDoNotOverlap() throws IOException {
         Path photos = Files.createDirectories(folder.resolve("photos"));
         Path model = Files.writeString(folder.resolve("model.safetensors"), "a model");
-        List<String> read = List.of(
-                photos.toString(),
-                photos + "/no-match-*",
-                model.toString(),
-                folder.resolve("missing").toString());
 
         for (String name : List.of("photos2", "answers/of", "model.safetensors2")) {
-            assertThatCode(() ->
-                            OutputFolder.requireNoOverlap(folder.resolve(name).toString(), read, hadoop))
+            assertThatCode(() -> options("--out", folder.resolve(name), "--overwrite")
+                            .check(List.of(photos.toString(), model.toString()), hadoop))
                     .doesNotThrowAnyException();
         }
     }
@@ -64,46 +65,30 @@ class OutputFolderTest {
         Path half = folder.resolve("half");
         Path whole = folder.resolve("whole");
 
-        try (OutputFolder _ = OutputFolder.begin(half.toString(), false, hadoop)) {
+        try (var _ = options("--out", half).begin(hadoop)) {
             Files.writeString(half.resolve("part"), "half");
         }
-        try (OutputFolder begun = OutputFolder.begin(whole.toString(), false, hadoop)) {
+        try (var begun = options("--out", whole).begin(hadoop)) {
             Files.writeString(whole.resolve("part"), "all");
-            begun.keep();
+            begun.complete();
         }
 
         assertThat(half).doesNotExist();
-        assertThat(whole).isDirectoryContaining(file -> file.endsWith("part"));
         assertThat(whole.toFile().list()).containsExactly("part");
     }
 
     @Test
     void folderOfAnotherJobIsRejectedAndKept() throws IOException {
         Path out = folder.resolve("out");
-        String place = out.toString();
+        OutputOptions options = options("--out", out);
 
-        try (OutputFolder other = OutputFolder.begin(place, false, hadoop)) {
+        try (var other = options.begin(hadoop)) {
             Files.writeString(out.resolve("part"), "another's");
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> OutputFolder.begin(place, false, hadoop).close())
-                    .withMessageContaining(place);
+                    .isThrownBy(() -> options.begin(hadoop).close())
+                    .withMessageContaining(out.toString());
             assertThat(out.resolve("part")).exists();
-            other.keep();
+            other.complete();
         }
-    }
-
-    @Test
-    void folderReplacedByAnotherJobIsKept() throws IOException {
-        Path out = folder.resolve("out");
-        OutputFolder first = OutputFolder.begin(out.toString(), false, hadoop);
-        OutputFolder second = OutputFolder.begin(out.toString(), true, hadoop);
-        Files.writeString(out.resolve("part"), "the second's");
-
-        first.close();
-
-        assertThat(out.resolve("part")).exists();
-        second.keep();
-        second.close();
-        assertThat(out.resolve("part")).exists();
     }
 }

@@ -6,15 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.RawLocalFileSystem;
-import org.gramian.spark.cli.SparkInputOptions.FileListing;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class FileListingTest {
+class SparkInputOptionsTest {
     private static final byte[] JPEG = {(byte) 0xFF, (byte) 0xD8, (byte) 0xFF, (byte) 0xE0};
 
     @TempDir
@@ -43,24 +44,19 @@ class FileListingTest {
                 .toList();
     }
 
-    @Test
-    void localAndRemoteListingsAreEqual() throws IOException {
-        for (Configuration place : List.of(here, elsewhere)) {
-            FileListing listing = FileListing.of(List.of(folder.toString()), place);
+    private final List<String> remarks = new ArrayList<>();
 
-            assertThat(listing.images()).isEqualTo(expected("a.png", "b 1%41.jpg", "deep/_e.JPG", "deep/er/c.webp"));
-        }
+    private List<String> list(Configuration place, Object... places) throws IOException {
+        return SparkInputOptions.list(Stream.of(places).map(Object::toString).toList(), place, remarks::add);
     }
 
     @Test
-    void skippedFilesAreReported() throws IOException {
-        assertThat(FileListing.of(List.of(folder.toString()), here).remarks())
-                .hasSize(2)
-                .allMatch(remark -> remark.startsWith("1 "));
-        assertThat(FileListing.of(List.of(folder.toString()), elsewhere).remarks())
-                .singleElement()
-                .asString()
-                .startsWith("2 ");
+    void localAndRemoteListingsAreEqual() throws IOException {
+        List<String> images = expected("a.png", "b 1%41.jpg", "deep/_e.JPG", "deep/er/c.webp");
+
+        assertThat(list(here, folder)).isEqualTo(images);
+        assertThat(list(elsewhere, folder)).isEqualTo(images);
+        assertThat(remarks).extracting(remark -> remark.charAt(0)).containsExactly('1', '1', '2');
     }
 
     @Test
@@ -70,16 +66,12 @@ class FileListingTest {
         Files.createSymbolicLink(links.resolve("round"), folder);
         Files.write(links.resolve("img_0001"), JPEG);
 
-        assertThat(FileListing.of(List.of(links.toString()), here).images())
-                .isEqualTo(expected("deep/links/img_0001", "deep/links/nowhere.jpg"));
+        assertThat(list(here, links)).isEqualTo(expected("deep/links/img_0001", "deep/links/nowhere.jpg"));
     }
 
     @Test
     void filesAndPatternsAreListedInOrder() throws IOException {
-        String pattern = folder + "/[ab]*";
-        String text = folder.resolve("notes.txt").toString();
-
-        assertThat(FileListing.of(List.of(text, pattern), here).images())
+        assertThat(list(here, folder.resolve("notes.txt"), folder + "/[ab]*"))
                 .isEqualTo(expected("notes.txt", "a.png", "b 1%41.jpg"));
     }
 
@@ -88,12 +80,11 @@ class FileListingTest {
         Path empty = Files.createDirectory(folder.resolve("empty"));
 
         for (Configuration place : List.of(here, elsewhere)) {
-            assertThatThrownBy(
-                            () -> FileListing.of(List.of(folder.resolve("a.png").toString(), empty.toString()), place))
+            assertThatThrownBy(() -> list(place, folder.resolve("a.png"), empty))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining(empty + ": ");
         }
-        assertThatThrownBy(() -> FileListing.of(List.of(folder + "/none-*"), here))
+        assertThatThrownBy(() -> list(here, folder + "/none-*"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("/none-*");
     }

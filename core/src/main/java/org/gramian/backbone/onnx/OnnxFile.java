@@ -81,7 +81,7 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
                         path, "expected an ONNX file of less than 2 GiB, found " + file.size() + " bytes");
             }
             Reader reader = new Reader(new Source(path, arena, new HashMap<>()));
-            OnnxGraph graph = reader.model(new Protobuf.Reader(file.load(0, arena, _ -> {})));
+            OnnxGraph graph = reader.model(new Protobuf.Reader(file.load(0, arena)));
             SequencedMap<String, StoredTensor> weights = new LinkedHashMap<>();
             for (String name : graph.weights().keySet()) {
                 weights.put(

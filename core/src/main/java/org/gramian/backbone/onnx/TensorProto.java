@@ -208,7 +208,7 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
                 throw new IllegalArgumentException("expected external data in the folder of the file, found a link that"
                         + " leaves it: " + QuotedText.text(path.getFileName().toString()));
             }
-            return data.load(0, arena, _ -> {});
+            return data.load(0, arena);
         } catch (TensorFileException e) {
             throw e;
         } catch (IOException e) {

@@ -1,6 +1,7 @@
 package org.gramian.tensor.file;
 
 import java.io.Closeable;
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -51,28 +52,12 @@ public record InputFile(Path path, FileChannel channel, long size) implements Cl
                             .formatted(what, position, position + count, size));
         }
         ByteBuffer bytes = ByteBuffer.allocate(count).order(ByteOrder.LITTLE_ENDIAN);
-        try {
-            while (bytes.hasRemaining()) {
-                if (channel.read(bytes, position + bytes.position()) < 0) {
-                    throw new TensorFileException(path, "became shorter while it was being read");
-                }
-            }
-        } catch (TensorFileException e) {
-            throw e;
-        } catch (IOException e) {
-            throw unreadable(path, e);
-        }
+        fill(bytes, position);
         return bytes.flip();
     }
 
-    /** Receives the pieces of a file as they are read. */
-    @FunctionalInterface
-    public interface Pieces {
-        void read(MemorySegment piece);
-    }
-
     /** Reads the rest of the file from a position into memory that lives as long as the arena. */
-    public MemorySegment load(long position, Arena arena, Pieces pieces) throws TensorFileException {
+    public MemorySegment load(long position, Arena arena) throws TensorFileException {
         long count = size - position;
         MemorySegment data;
         try {
@@ -81,23 +66,22 @@ public record InputFile(Path path, FileChannel channel, long size) implements Cl
             throw new TensorFileException(
                     path, "expected a file that fits into memory, found " + count + " bytes of data", e);
         }
+        for (long from = 0; from < count; from += PIECE) {
+            fill(data.asSlice(from, Math.min(PIECE, count - from)).asByteBuffer(), position + from);
+        }
+        return data.asReadOnly();
+    }
+
+    private void fill(ByteBuffer bytes, long position) throws TensorFileException {
         try {
-            for (long from = 0; from < count; from += PIECE) {
-                MemorySegment piece = data.asSlice(from, Math.min(PIECE, count - from));
-                ByteBuffer bytes = piece.asByteBuffer();
-                while (bytes.hasRemaining()) {
-                    if (channel.read(bytes, position + from + bytes.position()) < 0) {
-                        throw new TensorFileException(path, "became shorter while it was being read");
-                    }
+            while (bytes.hasRemaining()) {
+                if (channel.read(bytes, position + bytes.position()) < 0) {
+                    throw new EOFException("it became shorter while it was being read");
                 }
-                pieces.read(piece);
             }
-        } catch (TensorFileException e) {
-            throw e;
         } catch (IOException e) {
             throw unreadable(path, e);
         }
-        return data.asReadOnly();
     }
 
     /** Maps the rest of the file from a position, read-only, as long as the arena lives. */

@@ -1,20 +1,22 @@
 package org.gramian.tensor.file;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and writes {@code .npy} files: one array, as numpy's {@code np.save} writes it.
@@ -64,9 +66,7 @@ public final class Npy {
                         "%s: %s of shape %s takes %d bytes of data, found %d"
                                 .formatted(fault, parsed.type(), parsed.shape(), parsed.dataBytes(), found));
             }
-            return parsed.fortranOrder() && parsed.shape().rank() > 1
-                    ? rowMajor(file, dataStart, parsed, arena)
-                    : new StoredTensor(parsed.type(), parsed.shape(), file.load(dataStart, arena, _ -> {}));
+            return parsed.layout().take(parsed.type(), file.load(dataStart, arena), arena);
         }
     }
 
@@ -85,7 +85,7 @@ public final class Npy {
                 .put(new byte[] {1, 0, (byte) padded.length(), (byte) (padded.length() >> 8)})
                 .put(padded.getBytes(StandardCharsets.US_ASCII))
                 .array();
-        OutputFile.write(path, start, List.of(tensor));
+        StoredTensor.write(path, start, List.of(tensor));
     }
 
     private static int majorVersion(InputFile file) throws TensorFileException {
@@ -118,58 +118,12 @@ public final class Npy {
         return (int) length;
     }
 
-    private static StoredTensor rowMajor(InputFile file, long dataStart, NpyHeader header, Arena arena)
-            throws TensorFileException {
-        int width = header.type().bytes();
-        MemorySegment copy = arena.allocate(header.dataBytes(), width);
-        try (Arena mapping = Arena.ofConfined()) {
-            MemorySegment source = file.map(dataStart, mapping);
-            FortranOrder order = new FortranOrder(header.shape());
-            for (long to = 0; to < copy.byteSize(); to += width) {
-                MemorySegment.copy(source, order.next() * width, copy, to, width);
-            }
-        }
-        return new StoredTensor(header.type(), header.shape(), copy.asReadOnly());
-    }
-
     private static String hex(byte[] bytes) {
         return HexFormat.ofDelimiter(" ").formatHex(bytes);
     }
 
-    /** Iterates over an array in row-major order and yields the column-major offset of each element. */
-    private static final class FortranOrder {
-        private final long[] sizes;
-        private final long[] index;
-        private final long[] strides;
-        private long position;
-
-        FortranOrder(Shape shape) {
-            sizes = shape.sizes();
-            index = new long[sizes.length];
-            strides = new long[sizes.length];
-            long stride = 1;
-            for (int i = 0; i < sizes.length; i++) {
-                strides[i] = stride;
-                stride *= sizes[i];
-            }
-        }
-
-        long next() {
-            long here = position;
-            for (int i = sizes.length - 1; i >= 0; i--) {
-                position += strides[i];
-                if (++index[i] < sizes[i]) {
-                    break;
-                }
-                position -= strides[i] * sizes[i];
-                index[i] = 0;
-            }
-            return here;
-        }
-    }
-
     /** Header of an {@code .npy} file: the Python dictionary at its start. */
-    record NpyHeader(DType type, boolean fortranOrder, Shape shape) {
+    private record NpyHeader(DType type, boolean fortranOrder, Shape shape) {
         private static final Map<DType, String> DESCRIPTIONS = Map.of(
                 DType.F64, "<f8",
                 DType.F32, "<f4",
@@ -179,31 +133,102 @@ public final class Npy {
                 DType.U8, "|u1",
                 DType.BOOL, "|b1");
 
-        /**
-         * Parses the header of an {@code .npy} file.
-         *
-         * @param file the file, for messages
-         * @param text the Python dictionary at its start
-         */
+        /** One item of the dictionary with the comma after it; quoted text has no escapes. */
+        private static final Pattern ITEM = Pattern.compile(
+                " *(['\"])(?<key>\\w+)\\1 *: *(?<value>'[^']*'|\"[^\"]*\"|True|False|\\([0-9, ]*\\)) *(?:,|(?=}))");
+
+        private static final Pattern END = Pattern.compile(" *}[ \n]*");
+
+        /** Parses a header: no more of Python than a dictionary of text, truth values and tuples of whole numbers. */
         static NpyHeader parse(Path file, String text) throws TensorFileException {
-            return new Parser(file, text).header();
+            Map<String, String> items = new HashMap<>();
+            Matcher item = ITEM.matcher(text);
+            int position = text.startsWith("{") ? 1 : 0;
+            while (position > 0 && item.region(position, text.length()).lookingAt()) {
+                if (items.put(item.group("key"), item.group("value")) != null) {
+                    throw fault(file, "every key once", item.group("key") + " twice");
+                }
+                position = item.end();
+            }
+            if (position == 0 || !END.matcher(text.substring(position)).matches()) {
+                String rest = text.substring(position);
+                throw fault(
+                        file,
+                        "a dictionary of 'descr', 'fortran_order' and 'shape'",
+                        (rest.isEmpty() ? "its end" : QuotedText.text(rest)) + " at character " + position);
+            }
+            if (!items.keySet().equals(Set.of("descr", "fortran_order", "shape"))) {
+                throw fault(file, "the keys 'descr', 'fortran_order' and 'shape'", QuotedText.text(items.toString()));
+            }
+            String order = items.getOrDefault("fortran_order", "");
+            if (!order.equals("True") && !order.equals("False")) {
+                throw fault(file, "True or False as 'fortran_order'", QuotedText.text(order));
+            }
+            try {
+                Shape shape = shape(file, items.getOrDefault("shape", ""));
+                DType type = type(file, items.getOrDefault("descr", ""));
+                StoredTensor.bytes(type, shape);
+                return new NpyHeader(type, order.equals("True"), shape);
+            } catch (IllegalArgumentException e) {
+                throw new TensorFileException(file, "the header: " + e.getMessage(), e);
+            }
         }
 
-        /** Returns the type for numpy's description, such as {@code <f8}. */
-        static Optional<DType> typeOf(String description) {
-            return DESCRIPTIONS.entrySet().stream()
-                    .filter(entry -> entry.getValue().equals(description))
-                    .map(Map.Entry::getKey)
-                    .findFirst();
+        private static DType type(Path file, String quoted) throws TensorFileException {
+            for (Map.Entry<DType, String> known : DESCRIPTIONS.entrySet()) {
+                if (quoted.length() > 2
+                        && quoted.substring(1, quoted.length() - 1).equals(known.getValue())) {
+                    return known.getKey();
+                }
+            }
+            String known = DESCRIPTIONS.values().stream().sorted().collect(Collectors.joining(", "));
+            throw fault(file, "one of the types " + known + " as 'descr'", QuotedText.bare(quoted));
         }
 
-        /** Returns all supported descriptions, for messages. */
-        static String descriptions() {
-            return DESCRIPTIONS.values().stream().sorted().collect(Collectors.joining(", "));
+        /** Parses {@code ()}, {@code (2,)} or {@code (2, 3)}. */
+        private static Shape shape(Path file, String tuple) throws TensorFileException {
+            String inner = tuple.startsWith("(")
+                    ? tuple.substring(1, tuple.length() - 1).strip()
+                    : tuple;
+            if (inner.isEmpty()) {
+                return Shape.of();
+            }
+            String[] parts = inner.split(",", StoredTensor.MAX_RANK + 2);
+            int rank = parts[parts.length - 1].isBlank() ? parts.length - 1 : parts.length;
+            if (parts.length == 1 || rank > StoredTensor.MAX_RANK) {
+                throw fault(file, "a tuple of at most " + StoredTensor.MAX_RANK + " numbers as 'shape'", inner);
+            }
+            long[] sizes = new long[rank];
+            for (int i = 0; i < rank; i++) {
+                try {
+                    sizes[i] = Long.parseLong(parts[i].strip());
+                } catch (NumberFormatException e) {
+                    throw fault(file, "whole numbers from 0 to 2^63-1 in 'shape'", parts[i]);
+                }
+            }
+            return Shape.of(sizes);
+        }
+
+        private static TensorFileException fault(Path file, String expected, String found) {
+            return new TensorFileException(
+                    file, "the header: expected " + expected + ", found " + QuotedText.bare(found));
         }
 
         long dataBytes() {
             return StoredTensor.bytes(type, shape);
+        }
+
+        /** Returns the place of each element: in Fortran order the first index changes fastest. */
+        TensorLayout layout() {
+            List<Long> sizes = Arrays.stream(shape.sizes()).boxed().toList();
+            List<Long> order = fortranOrder ? sizes : sizes.reversed();
+            List<Long> strides = new ArrayList<>();
+            long stride = 1;
+            for (long size : order) {
+                strides.add(stride);
+                stride *= size;
+            }
+            return new TensorLayout(0, sizes, fortranOrder ? strides : strides.reversed());
         }
 
         /** Returns the header as numpy writes it; a tuple of one element keeps its comma. */
@@ -216,187 +241,6 @@ public final class Npy {
             String sizes = Arrays.stream(shape.sizes()).mapToObj(Long::toString).collect(Collectors.joining(", "));
             return "{'descr': '%s', 'fortran_order': %s, 'shape': (%s%s), }"
                     .formatted(description, fortranOrder ? "True" : "False", sizes, shape.rank() == 1 ? "," : "");
-        }
-
-        /**
-         * Reads the Python dictionary of an {@code .npy} header, and no more of Python than that:
-         *
-         * <pre>
-         * header = '{' pair (',' pair)* [','] '}'
-         * pair   = 'descr' ':' quoted | 'fortran_order' ':' ('True' | 'False') | 'shape' ':' tuple     each once, quoted
-         * tuple  = '(' ')' | '(' number ',' ')' | '(' number (',' number)+ [','] ')'
-         * </pre>
-         *
-         * Spaces may stand between any two of these, and newlines at the end.
-         */
-        private static final class Parser {
-            private final Path file;
-            private final String text;
-            private int position;
-
-            private Parser(Path file, String text) {
-                this.file = file;
-                this.text = text;
-            }
-
-            private NpyHeader header() throws TensorFileException {
-                @Nullable DType type = null;
-                @Nullable Boolean fortranOrder = null;
-                @Nullable Shape shape = null;
-                expect('{');
-                while (!accept('}')) {
-                    String key = quoted("a key: 'descr', 'fortran_order' or 'shape'");
-                    expect(':');
-                    switch (key) {
-                        case "descr" -> {
-                            once(type, key);
-                            type = type();
-                        }
-                        case "fortran_order" -> {
-                            once(fortranOrder, key);
-                            fortranOrder = truth();
-                        }
-                        case "shape" -> {
-                            once(shape, key);
-                            shape = shape();
-                        }
-                        default -> throw fault("the keys 'descr', 'fortran_order' and 'shape'", QuotedText.text(key));
-                    }
-                    if (!accept(',')) {
-                        expect('}');
-                        break;
-                    }
-                }
-                if (!text.substring(position).matches("[ \n]*")) {
-                    throw fault("only spaces and a newline after '}'", rest());
-                }
-                if (type == null || fortranOrder == null || shape == null) {
-                    String missing = type == null ? "descr" : fortranOrder == null ? "fortran_order" : "shape";
-                    throw fault("the keys 'descr', 'fortran_order' and 'shape'", "no '" + missing + "'");
-                }
-                return checked(type, fortranOrder, shape);
-            }
-
-            private NpyHeader checked(DType type, boolean fortranOrder, Shape shape) throws TensorFileException {
-                try {
-                    StoredTensor.bytes(type, shape);
-                    return new NpyHeader(type, fortranOrder, shape);
-                } catch (IllegalArgumentException e) {
-                    throw new TensorFileException(file, "the header: " + e.getMessage(), e);
-                }
-            }
-
-            private DType type() throws TensorFileException {
-                String description = quoted("the type as quoted text, such as '<f4' (records are not supported)");
-                if (description.startsWith(">")) {
-                    throw fault(
-                            "a little-endian type",
-                            "the big-endian " + QuotedText.text(description)
-                                    + "; in Python, array.astype(array.dtype.newbyteorder('<')) converts it");
-                }
-                return NpyHeader.typeOf(description)
-                        .orElseThrow(() ->
-                                fault("one of the types " + NpyHeader.descriptions(), QuotedText.text(description)));
-            }
-
-            private boolean truth() throws TensorFileException {
-                skipSpaces();
-                for (String word : new String[] {"True", "False"}) {
-                    if (text.startsWith(word, position)) {
-                        position += word.length();
-                        return word.equals("True");
-                    }
-                }
-                throw fault("True or False as 'fortran_order'", rest());
-            }
-
-            private Shape shape() throws TensorFileException {
-                expect('(');
-                long[] sizes = new long[StoredTensor.MAX_RANK];
-                int count = 0;
-                boolean comma = true;
-                while (!accept(')')) {
-                    if (!comma) {
-                        throw fault("',' or ')' in 'shape'", rest());
-                    }
-                    if (count == sizes.length) {
-                        throw fault("at most " + sizes.length + " dimensions", "more");
-                    }
-                    sizes[count++] = number();
-                    comma = accept(',');
-                }
-                if (count == 1 && !comma) {
-                    throw fault("a tuple as 'shape'", "a number in parentheses");
-                }
-                try {
-                    return Shape.of(Arrays.copyOf(sizes, count));
-                } catch (IllegalArgumentException e) {
-                    throw new TensorFileException(file, "the header: " + e.getMessage(), e);
-                }
-            }
-
-            private long number() throws TensorFileException {
-                skipSpaces();
-                int end = position;
-                while (end < text.length() && text.charAt(end) >= '0' && text.charAt(end) <= '9') {
-                    end++;
-                }
-                try {
-                    long number = Long.parseLong(text, position, end, 10);
-                    position = end;
-                    return number;
-                } catch (NumberFormatException e) {
-                    throw fault("whole numbers from 0 to 2^63-1 in 'shape'", rest());
-                }
-            }
-
-            /** Text in single or double quotes; a backslash, which would begin an escape, is in none of the words wanted. */
-            private String quoted(String what) throws TensorFileException {
-                skipSpaces();
-                char quote = position < text.length() ? text.charAt(position) : ' ';
-                int end = quote == '\'' || quote == '"' ? text.indexOf(quote, position + 1) : -1;
-                if (end < 0) {
-                    throw fault(what, rest());
-                }
-                String content = text.substring(position + 1, end);
-                position = end + 1;
-                return content;
-            }
-
-            private void expect(char wanted) throws TensorFileException {
-                if (!accept(wanted)) {
-                    throw fault("'" + wanted + "'", rest());
-                }
-            }
-
-            private boolean accept(char wanted) {
-                skipSpaces();
-                boolean there = position < text.length() && text.charAt(position) == wanted;
-                position += there ? 1 : 0;
-                return there;
-            }
-
-            private void skipSpaces() {
-                while (position < text.length() && text.charAt(position) == ' ') {
-                    position++;
-                }
-            }
-
-            private void once(@Nullable Object before, String key) throws TensorFileException {
-                if (before != null) {
-                    throw fault("every key once", QuotedText.text(key) + " twice");
-                }
-            }
-
-            private String rest() {
-                return position < text.length() ? QuotedText.text(text.substring(position)) : "the end of the header";
-            }
-
-            private TensorFileException fault(String expected, String found) {
-                return new TensorFileException(
-                        file,
-                        "the header, at character %d: expected %s, found %s".formatted(position, expected, found));
-            }
         }
     }
 }

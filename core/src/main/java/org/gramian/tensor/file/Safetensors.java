@@ -56,16 +56,7 @@ public final class Safetensors {
     public static TensorFile read(Path path, Arena arena) throws TensorFileException {
         try (InputFile file = InputFile.open(path)) {
             Start start = start(file);
-            Checksum.@Nullable Data checksum = start.checked ? new Checksum.Data(file.size() - start.bytes) : null;
-            MemorySegment data = file.load(start.bytes, arena, piece -> {
-                if (checksum != null) {
-                    checksum.update(piece);
-                }
-            });
-            if (checksum != null) {
-                Checksum.verifyData(path, start.header.metadata(), checksum.hex());
-            }
-            return content(path, start, data);
+            return verified(path, start, file.load(start.bytes, arena));
         }
     }
 
@@ -96,13 +87,7 @@ public final class Safetensors {
         int length = headerLength(path, content.get(LENGTH, 0), content.byteSize());
         byte[] header = content.asSlice(0, Long.BYTES + (long) length).toArray(ValueLayout.JAVA_BYTE);
         Start start = start(path, header, content.byteSize());
-        MemorySegment data = content.asSlice(start.bytes).asReadOnly();
-        if (start.checked) {
-            Checksum.Data checksum = new Checksum.Data(data.byteSize());
-            checksum.update(data);
-            Checksum.verifyData(path, start.header.metadata(), checksum.hex());
-        }
-        return content(path, start, data);
+        return verified(path, start, content.asSlice(start.bytes).asReadOnly());
     }
 
     /**
@@ -125,6 +110,14 @@ public final class Safetensors {
         SafetensorsHeader header = SafetensorsHeader.parse(path, Arrays.copyOfRange(start, Long.BYTES, start.length));
         boolean checked = Checksum.verifyHeader(path, start, header.metadata());
         return new Start(header, header.inOrderOfData(path, size - start.length), start.length, checked);
+    }
+
+    private static TensorFile verified(Path path, Start start, MemorySegment data) throws TensorFileException {
+        if (start.checked) {
+            String stated = String.valueOf(start.header.metadata().get(Checksum.DATA));
+            Checksum.require(path, "data", stated, Checksum.ofData(List.of(data)));
+        }
+        return content(path, start, data);
     }
 
     private static TensorFile content(Path path, Start start, MemorySegment data) {
@@ -164,12 +157,11 @@ public final class Safetensors {
      */
     public static void writeChecked(Path path, Map<String, StoredTensor> tensors, Map<String, String> metadata)
             throws TensorFileException {
-        List<StoredTensor> stored = stored(SafetensorsHeader.of(tensors, metadata), tensors);
-        Checksum.Data checksum = new Checksum.Data(
-                stored.stream().mapToLong(tensor -> tensor.data().byteSize()).sum());
-        stored.forEach(tensor -> checksum.update(tensor.data()));
+        List<MemorySegment> data = stored(SafetensorsHeader.of(tensors, metadata), tensors).stream()
+                .map(StoredTensor::data)
+                .toList();
         Map<String, String> extended = new LinkedHashMap<>(metadata);
-        extended.put(Checksum.DATA, checksum.hex());
+        extended.put(Checksum.DATA, Checksum.ofData(data));
         extended.put(Checksum.HEADER, Checksum.UNKNOWN);
         write(path, tensors, SafetensorsHeader.of(tensors, extended), true);
     }
@@ -197,7 +189,7 @@ public final class Safetensors {
         if (checked) {
             Checksum.seal(start);
         }
-        OutputFile.write(path, start, stored(header, tensors));
+        StoredTensor.write(path, start, stored(header, tensors));
     }
 
     private static int headerLength(Path path, long length, long size) throws TensorFileException {
@@ -233,6 +225,13 @@ public final class Safetensors {
 
         /** In place of the header's checksum while it is computed. */
         static final String UNKNOWN = "0".repeat(64);
+
+        private static final int PIECE = 1 << 20;
+        private static final int MAX_PENDING = 2 * Runtime.getRuntime().availableProcessors();
+
+        /** Threads of their own: tasks of others, such as Spark's, may occupy the common pool for as long as they wait. */
+        private static final Executor EXECUTOR =
+                task -> Thread.ofPlatform().daemon().name("gramian-checksum").start(task);
 
         private static final String ADVICE = "; the file is damaged: copy it again, or restore it from a backup";
 
@@ -276,11 +275,6 @@ public final class Safetensors {
             return true;
         }
 
-        /** @throws TensorFileException if the data is damaged */
-        static void verifyData(Path file, Map<String, String> metadata, String found) throws TensorFileException {
-            require(file, "data", String.valueOf(metadata.get(DATA)), found);
-        }
-
         private static void require(Path file, String part, String expected, String found) throws TensorFileException {
             if (!expected.equals(found)) {
                 throw new TensorFileException(
@@ -288,59 +282,37 @@ public final class Safetensors {
             }
         }
 
-        /** Computes the checksum of the data, which comes piece by piece; pieces are hashed by several threads. */
-        static final class Data {
-            private static final int PIECE = 1 << 20;
-
-            /** Threads of their own: tasks of others, such as Spark's, may occupy the common pool for as long as they wait. */
-            private static final Executor EXECUTOR = task ->
-                    Thread.ofPlatform().daemon().name("gramian-checksum").start(task);
-
-            private static final int MOST_PENDING = 2 * Runtime.getRuntime().availableProcessors();
-
-            private final MessageDigest hashes = Sha256.digest();
-            private final Queue<CompletableFuture<byte[]>> pending = new ArrayDeque<>();
-            private long left;
-            private byte[] piece;
-            private int filled;
-
-            /** @param bytes size of the whole data */
-            Data(long bytes) {
-                left = bytes;
-                piece = new byte[(int) Math.min(PIECE, left)];
-            }
-
-            void update(MemorySegment data) {
-                for (long from = 0; from < data.byteSize(); ) {
-                    int count = (int) Math.min(piece.length - filled, data.byteSize() - from);
-                    MemorySegment.copy(data, ValueLayout.JAVA_BYTE, from, piece, filled, count);
+        /** Returns the checksum of data in several parts; pieces are hashed by several threads. */
+        static String ofData(List<MemorySegment> parts) {
+            MessageDigest hashes = Sha256.digest();
+            Queue<CompletableFuture<byte[]>> pending = new ArrayDeque<>();
+            byte[] piece = new byte[PIECE];
+            int filled = 0;
+            for (MemorySegment part : parts) {
+                for (long from = 0; from < part.byteSize(); ) {
+                    int count = (int) Math.min(PIECE - filled, part.byteSize() - from);
+                    MemorySegment.copy(part, from, MemorySegment.ofArray(piece), filled, count);
                     filled += count;
                     from += count;
-                    if (filled == piece.length) {
-                        submit();
+                    if (filled == PIECE) {
+                        pending.add(hash(piece));
+                        piece = new byte[PIECE];
+                        filled = 0;
+                    }
+                    if (pending.size() > MAX_PENDING) {
+                        hashes.update(pending.remove().join());
                     }
                 }
             }
-
-            private void submit() {
-                byte[] full = piece;
-                pending.add(CompletableFuture.supplyAsync(() -> Sha256.of(full), EXECUTOR));
-                left -= filled;
-                piece = new byte[(int) Math.min(PIECE, left)];
-                filled = 0;
-                if (pending.size() > MOST_PENDING) {
-                    hashes.update(pending.remove().join());
-                }
+            if (filled > 0) {
+                pending.add(hash(Arrays.copyOf(piece, filled)));
             }
+            pending.forEach(hash -> hashes.update(hash.join()));
+            return Sha256.hex(hashes.digest());
+        }
 
-            String hex() {
-                if (left > 0) {
-                    throw new IllegalStateException("expected " + left + " more bytes");
-                }
-                pending.forEach(hash -> hashes.update(hash.join()));
-                pending.clear();
-                return Sha256.hex(hashes.digest());
-            }
+        private static CompletableFuture<byte[]> hash(byte[] piece) {
+            return CompletableFuture.supplyAsync(() -> Sha256.of(piece), EXECUTOR);
         }
     }
 }

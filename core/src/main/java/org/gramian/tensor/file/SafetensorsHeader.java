@@ -30,6 +30,7 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonWriteFeature;
@@ -43,6 +44,10 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
             .disable(JsonWriteFeature.ESCAPE_FORWARD_SLASHES)
             .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
             .build();
+
+    /** Types in the order of their data, from wide to narrow as in the reference implementation. */
+    private static final List<DType> ORDER =
+            List.of(DType.I64, DType.F64, DType.F32, DType.I32, DType.BF16, DType.F16, DType.U8, DType.BOOL);
 
     /** Order by code points, as in the reference implementation; {@code compareTo} compares UTF-16 units. */
     private static final Comparator<String> BY_CODE_POINT =
@@ -63,7 +68,7 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
         }
         List<Map.Entry<String, StoredTensor>> sorted = new ArrayList<>(tensors.entrySet());
         sorted.sort(Comparator.comparingInt((Map.Entry<String, StoredTensor> tensor) ->
-                        placeOf(tensor.getValue().type()))
+                        ORDER.indexOf(tensor.getValue().type()))
                 .thenComparing(Map.Entry::getKey, BY_CODE_POINT));
         List<Entry> entries = new ArrayList<>();
         long begin = 0;
@@ -76,20 +81,6 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
         SequencedMap<String, String> sortedMetadata = new TreeMap<>(BY_CODE_POINT);
         sortedMetadata.putAll(metadata);
         return new SafetensorsHeader(entries, sortedMetadata);
-    }
-
-    /** Returns the order of a type in the data, from wide to narrow as in the reference implementation. */
-    private static int placeOf(DType type) {
-        return switch (type) {
-            case I64 -> 0;
-            case F64 -> 1;
-            case F32 -> 2;
-            case I32 -> 3;
-            case BF16 -> 4;
-            case F16 -> 5;
-            case U8 -> 6;
-            case BOOL -> 7;
-        };
     }
 
     /** Returns the JSON, padded with spaces so that the data begins at a multiple of eight. */
@@ -176,6 +167,7 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
         /** Without the shared symbol table, which hostile names could fill. */
         private static final JsonFactory READER = JsonFactory.builder()
                 .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
+                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                 .streamReadConstraints(StreamReadConstraints.builder()
                         .maxStringLength(MAX_TEXT_LENGTH)
                         .build())
@@ -183,8 +175,8 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
 
         private final Path file;
         private final JsonParser json;
-        private final SequencedMap<String, Entry> entries = new LinkedHashMap<>();
-        private @Nullable SequencedMap<String, String> metadata;
+        private final List<Entry> entries = new ArrayList<>();
+        private SequencedMap<String, String> metadata = new LinkedHashMap<>();
 
         Parser(Path file, JsonParser json) {
             this.file = file;
@@ -197,19 +189,16 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
                 String name = json.getString();
                 json.nextToken();
                 if (name.equals(METADATA)) {
-                    once(metadata, "the header", name);
                     metadata = metadata();
                 } else {
-                    once(entries.get(name), "the header", name);
                     limit(entries.size(), "tensors");
-                    entries.put(name, entry(name));
+                    entries.add(entry(name));
                 }
             }
             if (json.nextToken() != null) {
                 throw fault("expected only spaces after the header's JSON object, found " + token());
             }
-            return new SafetensorsHeader(
-                    entries.values().stream().toList(), metadata == null ? new LinkedHashMap<>() : metadata);
+            return new SafetensorsHeader(entries, metadata);
         }
 
         private SequencedMap<String, String> metadata() throws TensorFileException {
@@ -217,7 +206,6 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
             SequencedMap<String, String> texts = new LinkedHashMap<>();
             while (json.nextToken() == JsonToken.PROPERTY_NAME) {
                 String key = json.getString();
-                once(texts.get(key), METADATA, key);
                 limit(texts.size(), "metadata");
                 json.nextToken();
                 expect(JsonToken.VALUE_STRING, "text as metadata " + QuotedText.text(key));
@@ -236,18 +224,9 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
                 String field = json.currentName();
                 json.nextToken();
                 switch (field) {
-                    case "dtype" -> {
-                        once(type, tensor, field);
-                        type = type(tensor);
-                    }
-                    case "shape" -> {
-                        once(sizes, tensor, field);
-                        sizes = numbers("shape of " + tensor, StoredTensor.MAX_RANK);
-                    }
-                    case "data_offsets" -> {
-                        once(offsets, tensor, field);
-                        offsets = numbers("data_offsets of " + tensor, 2);
-                    }
+                    case "dtype" -> type = type(tensor);
+                    case "shape" -> sizes = numbers("shape of " + tensor, StoredTensor.MAX_RANK);
+                    case "data_offsets" -> offsets = numbers("data_offsets of " + tensor, 2);
                     default ->
                         throw fault(
                                 tensor + ": expected dtype, shape and data_offsets, found " + QuotedText.text(field));
@@ -315,12 +294,6 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
         private void expect(JsonToken expected, String what) throws TensorFileException {
             if (json.currentToken() != expected) {
                 throw fault("expected " + what + ", found " + token());
-            }
-        }
-
-        private void once(@Nullable Object before, String where, String key) throws TensorFileException {
-            if (before != null) {
-                throw fault(where + ": expected every name once, found " + QuotedText.text(key) + " twice");
             }
         }
 

@@ -1,9 +1,17 @@
 package org.gramian.tensor.file;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.OptionalLong;
+import org.gramian.basis.AtomicFile;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
@@ -31,6 +39,9 @@ public record StoredTensor(DType type, Shape shape, MemorySegment data) {
 
     /** Most dimensions that numpy and libtorch support. */
     static final int MAX_RANK = 64;
+
+    /** Bytes of one write. */
+    private static final int CHUNK = 1 << 20;
 
     /** @throws IllegalArgumentException if the data is not of the size that type and shape imply */
     public StoredTensor {
@@ -75,6 +86,30 @@ public record StoredTensor(DType type, Shape shape, MemorySegment data) {
             }
         }
         return OptionalLong.empty();
+    }
+
+    /** Writes a header, then the data of all tensors in their order, as one file in one atomic step. */
+    static void write(Path path, byte[] header, List<StoredTensor> tensors) throws TensorFileException {
+        byte[] chunk = new byte[CHUNK];
+        try {
+            AtomicFile.put(path, partial -> {
+                try (OutputStream out = Files.newOutputStream(partial, StandardOpenOption.CREATE_NEW)) {
+                    out.write(header);
+                    for (StoredTensor tensor : tensors) {
+                        long size = tensor.data.byteSize();
+                        for (long from = 0; from < size; from += CHUNK) {
+                            int count = (int) Math.min(CHUNK, size - from);
+                            MemorySegment.copy(tensor.data, from, MemorySegment.ofArray(chunk), 0, count);
+                            out.write(chunk, 0, count);
+                        }
+                    }
+                }
+            });
+        } catch (FileSystemException e) {
+            throw new TensorFileException(path, String.valueOf(e.getReason()), e);
+        } catch (IOException e) {
+            throw new TensorFileException(path, String.valueOf(e.getMessage()), e);
+        }
     }
 
     /** Returns the bytes of a tensor; throws if they exceed a {@code long}. */

@@ -15,6 +15,7 @@ import java.util.SequencedMap;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.file.TensorFileException;
+import org.gramian.tensor.file.TensorLayout;
 
 /**
  * Interpreter for the part of Python's pickle language that state dictionaries use, protocol 2 as {@code torch.save} writes it.

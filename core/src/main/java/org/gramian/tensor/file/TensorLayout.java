@@ -1,11 +1,10 @@
-package org.gramian.backbone.weights.format;
+package org.gramian.tensor.file;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.file.StoredTensor;
 
 /**
  * Strided layout of a tensor: element {@code (i₀, i₁, …)} has the index {@code offset + Σ iₖ·strideₖ} in memory.
@@ -47,7 +46,7 @@ public record TensorLayout(long offset, List<Long> sizes, List<Long> strides) {
     }
 
     /** Returns whether the elements are contiguous in row-major order. */
-    boolean isRowMajor() {
+    public boolean isRowMajor() {
         long step = 1;
         for (int i = sizes.size() - 1; i >= 0; i--) {
             if (sizes.get(i) > 1 && strides.get(i) != step) {

@@ -1,4 +1,4 @@
-package org.gramian.backbone.weights.format;
+package org.gramian.tensor.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.assertRejected;
@@ -10,7 +10,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.file.StoredTensor;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;

@@ -73,7 +73,7 @@ public record Temperature(double value, String source) {
         for (int i = 0; i < truths.length; i++) {
             truths[i] = scores.get(i)[sorted.get(i).truth()];
         }
-        double temperature = new SoftmaxTemperature(scores, truths, PRIOR).fit().orElse(1);
+        double temperature = SoftmaxTemperature.fit(scores, truths, PRIOR).orElse(1);
         // If T is 1 up to rounding, the loss may be higher by rounding; then 1 is taken.
         boolean lower = Calibration.logLoss(sorted, temperature) <= Calibration.logLoss(sorted, 1);
         String images = sorted.size() + (sorted.size() == 1 ? " validation image" : " validation images");

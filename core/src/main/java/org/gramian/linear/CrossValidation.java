@@ -2,12 +2,8 @@ package org.gramian.linear;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.SequencedMap;
-import java.util.function.Function;
-import org.gramian.basis.NamedArguments;
 import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -37,25 +33,35 @@ public final class CrossValidation {
         this.temperature = fitTemperature().orElse(1);
     }
 
-    static CrossValidation of(
-            LabelledRows rows, GroupFolds folds, Function<LabelledRows, LinearModel> fit, SolverListener watch) {
+    /** Scores rows by a classifier of others. */
+    @FunctionalInterface
+    interface FoldScores {
+        /** Returns the scores {@code [n · k]} of the tested rows, row by row. */
+        double[] of(int[] trained, int[] tested);
+    }
+
+    static CrossValidation of(LabelledRows rows, GroupFolds folds, SolverListener watch, FoldScores scores) {
+        int classes = rows.classes();
         double[][] logits = new double[rows.count()][];
         for (int fold = 0; fold < folds.folds(); fold++) {
             watch.at("cross-validation", fold, folds.folds());
             try (Scope _ = Scope.open()) {
-                LinearModel model = fit.apply(rows.part(folds.rows(fold, false)));
                 int[] tested = folds.rows(fold, true);
-                Tensor scores = rows.part(tested)
-                        .rows()
-                        .matmul(model.weight().transpose())
-                        .add(model.bias());
-                double[] flat = scores.to(Device.CPU).toDoubles();
+                double[] found = scores.of(folds.rows(fold, false), tested);
                 for (int i = 0; i < tested.length; i++) {
-                    logits[tested[i]] = Arrays.copyOfRange(flat, i * rows.classes(), (i + 1) * rows.classes());
+                    logits[tested[i]] = Arrays.copyOfRange(found, i * classes, (i + 1) * classes);
                 }
             }
         }
         return new CrossValidation(rows, folds.folds(), logits);
+    }
+
+    static CrossValidation of(LabelledRows rows, GroupFolds folds, SolverListener watch, LinearSolver solver) {
+        return of(rows, folds, watch, (trained, tested) -> {
+            LinearModel model = solver.fit(rows.part(trained), SolverListener.NONE);
+            Tensor scores = rows.part(tested).rows().matmul(model.weight().transpose());
+            return scores.add(model.bias()).to(Device.CPU).toDoubles();
+        });
     }
 
     private OptionalDouble fitTemperature() {
@@ -69,7 +75,7 @@ public final class CrossValidation {
             targets[i] = (1 - epsilon) * row[labels[i]] + epsilon * others / (row.length - 1);
             centred.add(row);
         }
-        return new SoftmaxTemperature(centred, targets).fit();
+        return SoftmaxTemperature.fit(centred, targets, 0);
     }
 
     public int folds() {
@@ -81,7 +87,7 @@ public final class CrossValidation {
         return temperature;
     }
 
-    /** Returns the out-of-fold logits {@code [n][k]}, divided by the temperature. */
+    /** Returns the logits {@code [n][k]}, divided by the temperature. */
     double[][] logits() {
         return Arrays.stream(logits)
                 .map(row -> Arrays.stream(row).map(z -> z / temperature).toArray())
@@ -125,7 +131,11 @@ public final class CrossValidation {
     }
 
     public double accuracy() {
-        return share(correct());
+        int right = 0;
+        for (boolean one : correct()) {
+            right += one ? 1 : 0;
+        }
+        return (double) right / members.size();
     }
 
     /**
@@ -144,54 +154,11 @@ public final class CrossValidation {
         return Math.sqrt(Math.max(0, only + otherOnly - gain * gain) / n);
     }
 
-    private static double share(boolean[] correct) {
-        int right = 0;
-        for (boolean one : correct) {
-            right += one ? 1 : 0;
-        }
-        return (double) right / correct.length;
-    }
-
     /** Returns the mean of {@code −log p} of each group's class. */
     public double logLoss() {
         return members.stream()
                 .mapToDouble(rows -> -logProbabilities(rows)[labels[rows[0]]])
                 .average()
                 .orElse(0);
-    }
-
-    /**
-     * Values of C for the cross-validation of a solver: the given one, or a grid.
-     *
-     * @param costs ascending, so that each warm-starts from the previous solution
-     */
-    record CostGrid(OptionalDouble given, List<Double> costs) {
-        static CostGrid of(OptionalDouble given, Double... grid) {
-            return new CostGrid(given, given.isPresent() ? List.of(given.getAsDouble()) : List.of(grid));
-        }
-
-        /** @throws IllegalArgumentException if C is not positive */
-        static void requirePositive(String solver, OptionalDouble given) {
-            if (given.isPresent() && !(given.getAsDouble() > 0 && given.getAsDouble() <= Float.MAX_VALUE)) {
-                throw new IllegalArgumentException("the argument C of " + solver
-                        + " must be a positive number or auto, found " + NamedArguments.decimal(given.getAsDouble()));
-            }
-        }
-
-        String task() {
-            return given.isPresent() ? "cross-validation" : "cross-validation of C";
-        }
-
-        /** Returns C without cross-validation: 1 if it is unset and a class has only one group. */
-        double unchosen() {
-            return given.orElse(1);
-        }
-
-        static SequencedMap<String, Double> found(double chosen, int folds) {
-            SequencedMap<String, Double> found = new LinkedHashMap<>();
-            found.put("C", chosen);
-            found.put("folds", (double) folds);
-            return found;
-        }
     }
 }

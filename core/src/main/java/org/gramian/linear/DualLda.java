@@ -1,8 +1,8 @@
 package org.gramian.linear;
 
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.stream.IntStream;
 import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.linear.LinearSolver.UnsolvableException;
 import org.gramian.tensor.DType;
@@ -94,10 +94,10 @@ record DualLda(Tensor products, LabelledRows rows, long size, OptionalDouble shr
     private Tensor solved(Tensor within, Tensor right, double gamma, double ridge) {
         Tensor identity = Tensors.identity(within.size(0), DType.F64, within.device());
         Tensor shifted = within.add(identity.mulInPlace(ridge));
-        if (ridge == 0 || !Decompositions.isPositiveDefinite(shifted)) {
-            throw new UnsolvableException(Lda.singular((double) within.size(0), size, gamma));
-        }
-        Tensor factor = Decompositions.cholesky(shifted);
+        Tensor factor = Optional.of(shifted)
+                .filter(_ -> ridge > 0)
+                .flatMap(Decompositions::tryCholesky)
+                .orElseThrow(() -> new UnsolvableException(Lda.singular((double) within.size(0), size, gamma)));
         Tensor half = Decompositions.solveTriangular(factor, right, false, true);
         return Decompositions.solveTriangular(factor.transpose(), half, true, true);
     }
@@ -108,10 +108,12 @@ record DualLda(Tensor products, LabelledRows rows, long size, OptionalDouble shr
         Tensor squares = within.mul(within);
         double[] along = squares.sum(1).toDoubles(); // n x_i·S x_i
         double norm = Arrays.stream(along).sum() / (m * m);
-        double far = norm - size * variance * variance;
-        if (!(far > 1e-12 * norm)) {
-            return 1; // a multiple of the identity already, or 0
-        }
+        return Lda.ledoitWolf(m, size, variance, norm, () -> error(squares, along, norm, which));
+    }
+
+    /** Returns {@code m² b²} from the squares of the products; see {@link Lda}. */
+    private double error(Tensor squares, double[] along, double norm, int[] which) {
+        double m = which.length;
         double[] lengths = squares.diagonal().toDoubles();
         double error = 0;
         for (int[] group : LabelledRows.members(which.length, i -> rows.group(which[i]))) {
@@ -121,7 +123,7 @@ record DualLda(Tensor products, LabelledRows rows, long size, OptionalDouble shr
                 error -= 2 * group.length * along[i] / m;
             }
         }
-        return Math.clamp(error / (m * m) / far, Lda.LEAST_SHRINKAGE, 1);
+        return error;
     }
 
     private static double within(Tensor squares, Tensor group) {
@@ -130,27 +132,15 @@ record DualLda(Tensor products, LabelledRows rows, long size, OptionalDouble shr
 
     /** Scores each row by a classifier of the other folds. */
     CrossValidation crossValidate(GroupFolds folds, SolverListener watch) {
-        double[][] logits = new double[rows.count()][];
-        for (int fold = 0; fold < folds.folds(); fold++) {
-            watch.at("cross-validation", fold, folds.folds());
-            try (Scope _ = Scope.open()) {
-                int[] trained = folds.rows(fold, false);
-                int[] tested = folds.rows(fold, true);
-                Solution solution = solve(trained);
-                double[] scores = products.select(0, index(tested))
-                        .select(1, index(trained))
-                        .matmul(solution.coefficients().transpose())
-                        .toDoubles();
-                int classes = rows.classes();
-                for (int i = 0; i < tested.length; i++) {
-                    int first = i * classes;
-                    logits[tested[i]] = IntStream.range(0, classes)
-                            .mapToDouble(label -> scores[first + label] + solution.bias()[label])
-                            .toArray();
-                }
-            }
-        }
-        return new CrossValidation(rows, folds.folds(), logits);
+        return CrossValidation.of(rows, folds, watch, (trained, tested) -> {
+            Solution solution = solve(trained);
+            double[] scores = products.select(0, index(tested))
+                    .select(1, index(trained))
+                    .matmul(solution.coefficients().transpose())
+                    .toDoubles();
+            Arrays.setAll(scores, i -> scores[i] + solution.bias()[i % rows.classes()]);
+            return scores;
+        });
     }
 
     private Tensor index(int[] which) {

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
+import java.util.function.DoubleSupplier;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -43,7 +44,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     }
 
     /** Keeps the ridge away from 0, where the dual form has no solution. */
-    static final double LEAST_SHRINKAGE = 1e-6;
+    private static final double LEAST_SHRINKAGE = 1e-6;
 
     @Override
     public LinearModel fit(LabelledRows rows, SolverListener watch) {
@@ -104,6 +105,24 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         }
     }
 
+    /**
+     * Returns {@code γ = min(1, b²/a²)}, with {@code a² = ‖S − νI‖²} and b² an estimate of the squared error of S (Ledoit and Wolf: A
+     * Well-conditioned Estimator for Large-dimensional Covariance Matrices, Journal of Multivariate Analysis 88, 2004).
+     *
+     * @param count n
+     * @param size d
+     * @param variance ν
+     * @param norm {@code ‖S‖²}
+     * @param error {@code n² b²}; see {@link PooledCovariance#error}
+     */
+    static double ledoitWolf(double count, long size, double variance, double norm, DoubleSupplier error) {
+        double far = norm - size * variance * variance;
+        if (!(far > 1e-12 * norm)) {
+            return 1; // a multiple of the identity already, or 0
+        }
+        return Math.clamp(error.getAsDouble() / (count * count) / far, LEAST_SHRINKAGE, 1);
+    }
+
     static String singular(double rows, long size, double gamma) {
         return "the covariance of " + (long) rows + " rows of length " + size + " with shrinkage "
                 + NamedArguments.decimal(gamma)
@@ -156,20 +175,9 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             return trace > 0 ? trace / size : 1;
         }
 
-        /**
-         * Returns {@code γ = min(1, b²/a²)}, with {@code a² = ‖S − νI‖²} and b² an estimate of the squared error of S (Ledoit and Wolf: A
-         * Well-conditioned Estimator for Large-dimensional Covariance Matrices, Journal of Multivariate Analysis 88, 2004).
-         *
-         * @param error {@code n² b²}, a function of {@code ‖S‖²}; see {@link #error}
-         */
         double shrinkage(DoubleUnaryOperator error) {
-            double variance = variance();
             double norm = matrix.mul(matrix).sum().item() / (count * count);
-            double far = norm - size * variance * variance;
-            if (!(far > 1e-12 * norm)) {
-                return 1; // a multiple of the identity already, or 0
-            }
-            return Math.clamp(error.applyAsDouble(norm) / (count * count) / far, LEAST_SHRINKAGE, 1);
+            return ledoitWolf(count, size, variance(), norm, () -> error.applyAsDouble(norm));
         }
 
         /**

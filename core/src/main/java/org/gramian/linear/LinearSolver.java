@@ -13,12 +13,9 @@ import org.gramian.tensor.Scope;
  *
  * <p>Results on the CPU of one machine are bit-identical for any number of threads.
  */
-public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
-    List<String> WORDS = List.of("svm", "mean", "lda", "logistic");
-
+public sealed interface LinearSolver permits Svm, NearestMean, Lda {
     /** Syntax of the text forms. */
-    List<String> FORMS =
-            List.of("svm[:C=NUMBER|auto]", "mean", "lda[:shrinkage=NUMBER|auto]", "logistic[:C=NUMBER|auto]");
+    List<String> FORMS = List.of("svm[:C=NUMBER|auto]", "mean", "lda[:shrinkage=NUMBER|auto]");
 
     /** Largest number of elements of all rows: 2 GiB in float32. A machine that swaps seems to hang. */
     long MAX_NUMBERS = 1L << 29;
@@ -48,7 +45,6 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
     default String text() {
         return switch (this) {
             case Svm(var c) -> text("svm", ":C=", c);
-            case Logistic(var c) -> text("logistic", ":C=", c);
             case Lda(var shrinkage) -> text("lda", ":shrinkage=", shrinkage);
             case NearestMean() -> "mean";
         };
@@ -70,7 +66,6 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
         long side = Math.min(rows, size);
         long most = switch (this) {
             case Svm _ -> DualDescent.ScaledRows.usesProducts(rows, size) ? DualDescent.ScaledRows.MAX_PRODUCTS : side;
-            case Logistic _ -> size > rows ? MAX_SIDE : side;
             case Lda _ -> MAX_SIDE;
             case NearestMean _ -> side;
         };
@@ -113,8 +108,6 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
             // a second copy during the transfer to the CPU
             case Svm _ ->
                 all + 2 * Float.BYTES * rows * (DualDescent.ScaledRows.usesProducts(rows, size) ? rows : size);
-            // matrix, matrix of a fold, and its parts
-            case Logistic _ -> all + 3 * Double.BYTES * rows * (size > rows ? rows : size + 1);
             // matrix, shifted, factor, and single precision
             case Lda _ -> 2 * all + 4 * Double.BYTES * side * side;
             // and the rows of a fold
@@ -144,7 +137,7 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
             LinearModel model = fit(rows, watch);
             if (model.crossValidation().isEmpty() && folds.folds() > 1) {
                 try {
-                    model = model.with(CrossValidation.of(rows, folds, part -> fit(part, SolverListener.NONE), watch));
+                    model = model.with(CrossValidation.of(rows, folds, watch, this));
                 } catch (UnsolvableException _) {
                     // All rows determine the classifier, the fewer of a fold do not.
                 }
@@ -158,7 +151,6 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
         OptionalDouble c = found.containsKey("C") ? OptionalDouble.of(found.get("C")) : OptionalDouble.empty();
         return switch (this) {
             case Svm _ -> new Svm(c);
-            case Logistic _ -> new Logistic(c);
             case Lda _, NearestMean _ -> this;
         };
     }
@@ -172,7 +164,6 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
         NamedArguments solver = NamedArguments.parse("classifier", text, FORMS);
         LinearSolver parsed = switch (solver.name()) {
             case "svm" -> new Svm(solver.numberOr("C", "auto"));
-            case "logistic" -> new Logistic(solver.numberOr("C", "auto"));
             case "lda" -> new Lda(solver.numberOr("shrinkage", "auto"));
             default -> new NearestMean();
         };

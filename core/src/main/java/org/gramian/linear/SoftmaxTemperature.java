@@ -27,26 +27,28 @@ public final class SoftmaxTemperature {
     private final double[] targets;
     private final double prior;
 
-    /** Prepares a fit without a prior. */
-    public SoftmaxTemperature(List<double[]> scores, double[] targets) {
-        this(scores, targets, 0);
+    private SoftmaxTemperature(List<double[]> scores, double[] targets, double prior) {
+        this.scores = scores;
+        this.targets = targets;
+        this.prior = prior;
     }
 
     /**
-     * Prepares a fit.
+     * Returns the minimizing T; empty where there is none, as without a prior if every row is right.
      *
      * @param scores n rows of k scores, each minus its maximum: no exponential overflows
      * @param targets the expected score {@code t_i} of each row, at most 0
-     * @param prior weight λ of the prior, at least 0
+     * @param prior weight λ of the prior; 0 for none
      */
-    public SoftmaxTemperature(List<double[]> scores, double[] targets, double prior) {
+    public static OptionalDouble fit(List<double[]> scores, double[] targets, double prior) {
         if (scores.isEmpty() || scores.size() != targets.length) {
             throw new IllegalArgumentException("expected a target for each of at least 1 row of scores, found "
                     + scores.size() + " rows and " + targets.length + " targets");
         }
-        this.scores = List.copyOf(scores);
-        this.targets = targets.clone();
-        this.prior = prior;
+        SoftmaxTemperature loss = new SoftmaxTemperature(scores, targets, prior);
+        return prior == 0 && (loss.isUninformative() || loss.isUnbounded())
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(1 / loss.root());
     }
 
     /** Returns whether the loss decreases as T grows, or does not depend on T: the scores do not predict the targets. */
@@ -57,13 +59,6 @@ public final class SoftmaxTemperature {
     /** Returns whether the loss decreases as T goes to 0: every target is the highest score. */
     private boolean isUnbounded() {
         return Arrays.stream(targets).noneMatch(target -> target < 0);
-    }
-
-    /** Returns the minimizing T; empty where there is none, as without a prior if every row is right. */
-    public OptionalDouble fit() {
-        return prior == 0 && (isUninformative() || isUnbounded())
-                ? OptionalDouble.empty()
-                : OptionalDouble.of(1 / root());
     }
 
     /** Returns the root of the slope, which rises from below 0 to above 0. */

@@ -1,6 +1,7 @@
 package org.gramian.linear;
 
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
@@ -9,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
-import org.gramian.linear.CrossValidation.CostGrid;
+import org.gramian.basis.NamedArguments;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -36,13 +37,19 @@ import org.jspecify.annotations.Nullable;
  * @param c cost of a misclassification, positive; empty to choose it by cross-validation
  */
 public record Svm(OptionalDouble c) implements LinearSolver {
+    /** Accuracy changes slowly with C. */
+    private static final double[] COSTS = {0.01, 0.1, 1, 10, 100};
+
     private static final double TOLERANCE = 1e-6;
 
     /** Predictions do not need the last digits of a solution. */
     private static final double SEARCH_TOLERANCE = 1e-2;
 
     public Svm {
-        CostGrid.requirePositive("svm", c);
+        if (c.isPresent() && !(c.getAsDouble() > 0 && c.getAsDouble() <= Float.MAX_VALUE)) {
+            throw new IllegalArgumentException("the argument C of svm must be a positive number or auto, found "
+                    + NamedArguments.decimal(c.getAsDouble()));
+        }
     }
 
     @Override
@@ -50,16 +57,15 @@ public record Svm(OptionalDouble c) implements LinearSolver {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {
             OneAgainstRest problems = new OneAgainstRest(rows, DualDescent.ScaledRows.of(rows), watch);
-            CostGrid grid = CostGrid.of(c, 0.01, 0.1, 1.0, 10.0, 100.0); // accuracy changes slowly with C
             GroupFolds folds = GroupFolds.of(rows);
             if (folds.folds() < 2) {
-                return problems.solve(CostGrid.found(grid.unchosen(), folds.folds()))
-                        .keptBy(scope);
+                return problems.solve(c.orElse(1), folds.folds()).keptBy(scope);
             }
-            float[][][] scores = problems.outOfFold(grid, folds);
+            double[] costs = c.isPresent() ? new double[] {c.getAsDouble()} : COSTS;
+            float[][][] scores = problems.outOfFold(costs, folds);
             double[] right = Arrays.stream(scores).mapToDouble(problems::right).toArray();
             int best = CrossValidation.top(right);
-            LinearModel model = problems.solve(CostGrid.found(grid.costs().get(best), folds.folds()));
+            LinearModel model = problems.solve(costs[best], folds.folds());
             double[][] logits = new double[rows.count()][rows.classes()];
             for (int i = 0; i < logits.length; i++) {
                 int row = i;
@@ -93,17 +99,17 @@ public record Svm(OptionalDouble c) implements LinearSolver {
                     .toArray();
         }
 
-        /** Computes out-of-fold scores by cost, class and row; each cost starts from the solution of the one before. */
-        float[][][] outOfFold(CostGrid grid, GroupFolds folds) {
-            int costs = grid.costs().size();
-            float[][][] scores = new float[costs][rows.classes()][rows.count()];
-            all(grid.task(), blocks() * folds.folds(), (number, eachPass) -> {
+        /** Computes out-of-fold scores by cost, class and row; each cost, in ascending order, starts from the solution before. */
+        float[][][] outOfFold(double[] costs, GroupFolds folds) {
+            float[][][] scores = new float[costs.length][rows.classes()][rows.count()];
+            String task = costs.length == 1 ? "cross-validation" : "cross-validation of C";
+            all(task, blocks() * folds.folds(), (number, eachPass) -> {
                 int fold = number / blocks();
                 int first = number % blocks() * BLOCK;
                 DualDescent descent = begin(number % blocks(), folds.rows(fold, false));
                 int[] tested = folds.rows(fold, true);
-                for (int g = 0; g < costs; g++) {
-                    descent.descend(costs(grid.costs().get(g)), SEARCH_TOLERANCE, eachPass);
+                for (int g = 0; g < costs.length; g++) {
+                    descent.descend(costs(costs[g]), SEARCH_TOLERANCE, eachPass);
                     for (int row : tested) {
                         double[] values = descent.at(row);
                         for (int label = 0; label < values.length; label++) {
@@ -128,10 +134,9 @@ public record Svm(OptionalDouble c) implements LinearSolver {
             return sum;
         }
 
-        /** @param found has the chosen C; gets gap and passes */
-        LinearModel solve(SequencedMap<String, Double> found) {
+        LinearModel solve(double c, int folds) {
             int n = rows.count();
-            double[] costs = costs(found.firstEntry().getValue());
+            double[] costs = costs(c);
             int[] which = IntStream.range(0, n).toArray();
             double[] coefficients = new double[rows.classes() * n];
             double[] gaps = new double[rows.classes()];
@@ -146,6 +151,9 @@ public record Svm(OptionalDouble c) implements LinearSolver {
                     System.arraycopy(descent.coefficients(i), 0, coefficients, label * n, n);
                 }
             });
+            SequencedMap<String, Double> found = new LinkedHashMap<>();
+            found.put("C", c);
+            found.put("folds", (double) folds);
             found.put("gap", Arrays.stream(gaps).max().orElse(0));
             found.put("passes", (double) Arrays.stream(passes).max().orElse(0));
             CentredRows centred = matrix.centred();

@@ -2,8 +2,7 @@
  * Linear classifiers in closed form or by convex solvers: rows {@code [n, d]} with labels to a weight {@code [k, d]} and a bias {@code
  * [k]}.
  *
- * <p>A {@link org.gramian.linear.LinearSolver} is an {@link org.gramian.linear.Svm}, {@link org.gramian.linear.Logistic}, {@link
- * org.gramian.linear.NearestMean} or {@link org.gramian.linear.Lda}, with a text form such as {@code svm:C=10}. {@link
+ * <p>A {@link org.gramian.linear.LinearSolver} is an {@link org.gramian.linear.Svm}, {@link org.gramian.linear.NearestMean} or {@link org.gramian.linear.Lda}, with a text form such as {@code svm:C=10}. {@link
  * org.gramian.linear.LabelledRows} group rows that are not independent, such as the crops of an image. A {@link
  * org.gramian.linear.CrossValidation} over groups fits the softmax temperature, which calibrates the scores.
  *

@@ -1,5 +1,6 @@
 package org.gramian.tensor;
 
+import java.util.Optional;
 import java.util.stream.LongStream;
 import org.gramian.tensor.library.CudaGraph;
 import org.gramian.tensor.library.Libtorch;
@@ -63,6 +64,14 @@ public final class Decompositions {
         Tensor[] factorAndCode = choleskyWithCode(a);
         factorAndCode[1].close();
         return factorAndCode[0];
+    }
+
+    /** Returns the Cholesky factor L of one matrix; empty if it has none. */
+    public static Optional<Tensor> tryCholesky(Tensor a) {
+        Tensor[] factorAndCode = choleskyWithCode(a);
+        try (Tensor code = factorAndCode[1]) {
+            return code.toLongs()[0] == 0 ? Optional.of(factorAndCode[0]) : Optional.empty();
+        }
     }
 
     private static Tensor[] choleskyWithCode(Tensor a) {

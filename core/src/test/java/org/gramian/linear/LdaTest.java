@@ -74,10 +74,7 @@ class LdaTest {
             LabelledRows given = rows.rows();
             GroupFolds folds = GroupFolds.of(given);
             CrossValidation expected = CrossValidation.of(
-                    given,
-                    folds,
-                    part -> new Lda(OptionalDouble.empty()).fit(part, SolverListener.NONE),
-                    SolverListener.NONE);
+                    given, folds, SolverListener.NONE, new Lda(OptionalDouble.empty()));
             Tensor products = RowProducts.of(given.rows()).products();
             LabelledRows gram = LabelledRows.of(products, rows.labels(), rows.groups(), rows.classes());
             CrossValidation found =

@@ -27,8 +27,6 @@ class LinearSolverTest {
                 "svm:C=10",
                 "svm:C=0.001",
                 "svm:C=1e-7",
-                "logistic",
-                "logistic:C=3",
                 "mean",
                 "lda",
                 "lda:shrinkage=0.1",
@@ -58,7 +56,7 @@ class LinearSolverTest {
         lda:shrinkage=1.5  | must be a number from 0 to 1 or auto, found 1.5
         lda:shrinkage=.    | found '.'
         lda:shrink=0.1     | (did you mean 'shrinkage'?)
-        perceptron         | svm, mean, lda, logistic
+        perceptron         | svm, mean, lda
         """)
     void invalidTextsAreRefusedWithAdvice(String text, String message) {
         assertThatThrownBy(() -> LinearSolver.parse(text))
@@ -67,7 +65,7 @@ class LinearSolverTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"svm", "mean", "lda", "logistic"})
+    @ValueSource(strings = {"svm", "mean", "lda"})
     void oneRowOfEachClassIsEnough(String solver) {
         SyntheticRows rows = SyntheticRows.of(new SplittableRandom(4), 3, 5, 3);
         try (Scope _ = Scope.open()) {
@@ -79,7 +77,7 @@ class LinearSolverTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"svm", "mean", "lda", "logistic"})
+    @ValueSource(strings = {"svm", "mean", "lda"})
     void theSameRowsGiveTheSameBits(String solver) {
         SyntheticRows rows = SyntheticRows.of(new SplittableRandom(3), 60, 9, 4);
         try (Scope _ = Scope.open()) {
@@ -95,9 +93,7 @@ class LinearSolverTest {
         "svm,cross-validation of C",
         "svm,fitting svm",
         "mean,cross-validation",
-        "lda,fitting lda",
-        "logistic,cross-validation of C",
-        "logistic,fitting logistic regression"
+        "lda,fitting lda"
     })
     void exceptionOfTheListenerStopsTheSolver(String solver, String task) {
         RuntimeException stop = new RuntimeException("stop");
@@ -121,7 +117,6 @@ class LinearSolverTest {
         "svm,20000,26000,20001,26000",
         "svm,5000,65600,100000,30000",
         "lda,200000,2000,13000,13000",
-        "logistic,200000,2000,12001,12002",
         "mean,100000,5000,100000,6000"
     })
     void tooLargeProblemsAreRefusedBeforeAllocation(String text, long rows, long size, long moreRows, long moreSize) {

@@ -145,7 +145,7 @@ public record TrainConfig(
         // softmax, except for methods that were published with another classifier
         @Key(
                 name = "network.classifier",
-                help = "softmax (trained by epochs), svm[:C=NUMBER], logistic[:C=NUMBER], mean, lda[:shrinkage=NUMBER]",
+                help = "softmax (trained by epochs), svm[:C=NUMBER], mean, lda[:shrinkage=NUMBER]",
                 rule = "the classifier of the pooling method, else softmax",
                 values = "CLASSIFIER",
                 empty = "softmax",

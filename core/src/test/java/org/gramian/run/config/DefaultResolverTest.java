@@ -309,7 +309,7 @@ final class DefaultResolverTest {
             stage2.layer-decay=0 | stage2.layer-decay
             stage2.layer-decay=1.1 | stage2.layer-decay
             accelerate=fast | accelerate fast
-            network.classifier=softmx | network.classifier: softmx softmax svm mean lda logistic
+            network.classifier=softmx | network.classifier: softmx softmax svm mean lda
             network.classifier=svn | network.classifier: svn svm
             network.classifier=softmax:2 | network.classifier: softmax
             network.classifier=svm:C=x | network.classifier: C x

@@ -51,7 +51,7 @@ final class RandomConfigs {
                 pick("paper", "bcnn", "average", "isqrt", "rbf:sigma=2.5,jitter=0/triu/root:eps=0/l2");
             case "network.classifier" -> "softmax"; // the others allow no epochs
             case "stage1.rate", "stage2.rate" -> number();
-            case "stage1.refit" -> pick("none", "svm", "logistic:C=10");
+            case "stage1.refit" -> pick("none", "svm", "lda:shrinkage=0.1");
             case "stiefel.constant-rate" -> pick("none", number());
             case "network.layer" -> "conv5_3";
             case "network.backbone" -> "vgg16";

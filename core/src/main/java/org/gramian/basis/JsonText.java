@@ -1,5 +1,7 @@
 package org.gramian.basis;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,6 +34,25 @@ public final class JsonText {
     /** Returns indented JSON. */
     public static String indented(Object value) {
         return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(value);
+    }
+
+    /** Writes a document to a file, indented and atomically. */
+    public static void write(Path file, Object value) throws IOException {
+        AtomicTextFile.write(file, text -> text.write(indented(value)));
+    }
+
+    /**
+     * Reads a file of {@link #write}.
+     *
+     * @param content what the file should be, and {@code advice} what to do if it is damaged
+     * @throws IOException if the file is damaged
+     */
+    public static <T> T read(Path file, Class<T> type, String content, String advice) throws IOException {
+        try {
+            return JSON.readValue(file.toFile(), type);
+        } catch (JacksonException damaged) {
+            throw new IOException(file + ": expected " + content + ", found a damaged file; " + advice, damaged);
+        }
     }
 
     public static List<String> strings(String key, String json) {

@@ -297,13 +297,13 @@ final class FoldRun {
 
     /** Calibrates on the validation set, after the solver of the classifier if that did. */
     private Measured measured(TwoStageTraining.Scores scores, Optional<String> calibrated) {
-        Evaluation plain = evaluation(fold.parts().test(), scores.test().compute());
+        Evaluation plain = evaluation(fold.parts().test(), scores.test().get());
         List<Sample> samples = fold.parts().validation();
         if (samples.isEmpty()) {
             Temperature none = calibrated.map(by -> new Temperature(1, by)).orElse(Temperature.NONE);
             return new Measured(plain.calibrated(none), Optional.empty());
         }
-        Evaluation validation = evaluation(samples, scores.validation().compute());
+        Evaluation validation = evaluation(samples, scores.validation().get());
         Temperature temperature = Temperature.fit(validation.predictions(), calibrated);
         return new Measured(plain.calibrated(temperature), Optional.of(validation.calibrated(temperature)));
     }

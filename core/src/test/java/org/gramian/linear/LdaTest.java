@@ -73,8 +73,8 @@ class LdaTest {
         try (Scope _ = Scope.open()) {
             LabelledRows given = rows.rows();
             GroupFolds folds = GroupFolds.of(given);
-            CrossValidation expected = CrossValidation.of(
-                    given, folds, SolverListener.NONE, new Lda(OptionalDouble.empty()));
+            CrossValidation expected =
+                    CrossValidation.of(given, folds, SolverListener.NONE, new Lda(OptionalDouble.empty()));
             Tensor products = RowProducts.of(given.rows()).products();
             LabelledRows gram = LabelledRows.of(products, rows.labels(), rows.groups(), rows.classes());
             CrossValidation found =

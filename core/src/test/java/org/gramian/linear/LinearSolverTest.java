@@ -89,12 +89,7 @@ class LinearSolverTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "svm,cross-validation of C",
-        "svm,fitting svm",
-        "mean,cross-validation",
-        "lda,fitting lda"
-    })
+    @CsvSource({"svm,cross-validation of C", "svm,fitting svm", "mean,cross-validation", "lda,fitting lda"})
     void exceptionOfTheListenerStopsTheSolver(String solver, String task) {
         RuntimeException stop = new RuntimeException("stop");
         AtomicInteger thrown = new AtomicInteger();

@@ -34,7 +34,6 @@ import org.gramian.train.loop.Examples;
 import org.gramian.train.loop.Fit;
 import org.gramian.train.loop.History;
 import org.gramian.train.loop.StageProgress;
-import org.gramian.train.loop.Steps;
 import org.gramian.train.loop.StoredExamples;
 import org.gramian.train.loop.Targets;
 import org.gramian.train.loop.TrainingContext;
@@ -139,8 +138,7 @@ record Distillation(
                 measureTargets(trained, examples);
             }
             Targets noTargets = Targets.of(recipe.loss(), new long[] {0, samples.size()});
-            TrainingStage stage = new TrainingStage(
-                    FINE_TUNING, trained, recipe, training, examples.count(), null, Steps.over(examples, noTargets));
+            TrainingStage stage = new TrainingStage(FINE_TUNING, trained, recipe, training, examples, noTargets, null);
             Fit.StageOutcome outcome =
                     Fit.run(stage, StageProgress.startOf(FINE_TUNING, ValidationScore.NONE, 1), checkpoint);
             if (outcome.early().isPresent()) {

@@ -233,7 +233,7 @@ public final class FeaturesCommand implements Callable<Integer> {
         about.put("layer", extractor.network().backbone().layer());
         about.put("weights", extractor.network().fingerprint());
         about.put("preprocessing", extractor.network().preprocessing().text());
-        about.put("recipe", extractor.recipe().fingerprint());
+        about.put("recipe", extractor.fingerprint());
         about.put("classes", JsonText.of(dataset.classes()));
         about.put(
                 "crops",

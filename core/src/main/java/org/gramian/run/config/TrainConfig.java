@@ -60,8 +60,8 @@ public record TrainConfig(
         // a larger size than in training often gains accuracy
         @Key(
                 name = "data.test-crops",
-                help =
-                        "crops for validation, test and prediction, e.g. resize:288+flips; same: the test crops of data.crops",
+                help = "crops for validation, test and prediction, e.g. resize:288+flips; same: the test crops of"
+                        + " data.crops",
                 defaultValue = "same",
                 empty = "same",
                 option = "--test-crops CROPS")
@@ -89,8 +89,8 @@ public record TrainConfig(
         // together: near-duplicates of training images in the test set would inflate the accuracy
         @Key(
                 name = "data.near-duplicates",
-                help =
-                        "near-duplicates: on one side of random splits, in one fold (together), or like other images (ignore)",
+                help = "near-duplicates: on one side of random splits, in one fold (together), or like other images"
+                        + " (ignore)",
                 rule = "together; ignore with fidelity paper or authors",
                 values = "together|ignore",
                 option = "--near-duplicates WORD")
@@ -203,8 +203,8 @@ public record TrainConfig(
         // gradient steps seldom reach the optimum of the linear classifier; a solver reaches it within seconds
         @Key(
                 name = "stage1.refit",
-                help =
-                        "solver that refits the classifier after training, if validation accuracy does not fall; none: off",
+                help = "solver that refits the classifier after training, if validation accuracy does not fall; none:"
+                        + " off",
                 rule = "svm if the head is trained by epochs with softmax, else none",
                 empty = "none")
         Optional<LinearSolver> stage1Refit,

@@ -48,7 +48,7 @@ import org.gramian.tensor.library.SingleThreadWorkers;
  * Features of the crops of many images, from the cache or computed and then cached.
  *
  * <p>All {@linkplain #plan planned} features of one image size are one file, which is computed when the first of them is used. Its name
- * follows from the {@link FeatureRecipe}, the contents of the images and their crops; another dataset is another file.
+ * follows from {@link FeatureExtractor#recipe}, the contents of the images and their crops; another dataset is another file.
  */
 public final class FeatureExtraction {
     /** Receives progress, one call at a time; may throw to stop. */
@@ -294,10 +294,10 @@ public final class FeatureExtraction {
     }
 
     private String ending(Key[] keys) {
-        Map<String, String> parts = extractor.recipe().parts();
+        Map<String, String> parts = extractor.recipe();
         parts.remove("layer");
         MessageDigest digest = Sha256.digest();
-        digest.update(FeatureRecipe.fingerprint(parts).getBytes(StandardCharsets.UTF_8));
+        digest.update(FeatureExtractor.fingerprint(parts).getBytes(StandardCharsets.UTF_8));
         ByteBuffer all = ByteBuffer.allocate(keys.length * 2 * Long.BYTES);
         for (Key key : keys) {
             all.putLong(key.high).putLong(key.low);
@@ -343,8 +343,7 @@ public final class FeatureExtraction {
     private void compute(Path file, List<Images> wanted, Key[] keys, Task task) throws IOException {
         int size = wanted.getFirst().crops.size();
         cache().requireSpace(FeatureFile.bytes(keys.length, rowBytes(size)));
-        FeatureFile.Header header =
-                new FeatureFile.Header(extractor.recipe().parts(), extractor.layers(size), Map.of());
+        FeatureFile.Header header = new FeatureFile.Header(extractor.recipe(), extractor.layers(size), Map.of());
         FeatureFile.write(file, keys.length, rowBytes(size), header, writer -> {
             BitSet known = new BitSet();
             long before = 0;

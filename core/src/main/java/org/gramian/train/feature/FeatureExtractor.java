@@ -1,16 +1,20 @@
 package org.gramian.train.feature;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
+import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Crops;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -26,7 +30,7 @@ import org.gramian.train.feature.FeatureFile.Part;
  *
  * <p>On the CPU the bits of a feature depend neither on its position in the batch nor on the other images, but on the batch size and the
  * threads of an operator, which select other kernels. So the batch size, the libtorch version, the kind of device and the {@link
- * Libtorch#cpuKernels kernels} are part of the {@link FeatureRecipe}, and each batch is computed on one thread, several batches at once
+ * Libtorch#cpuKernels kernels} are part of the {@link #recipe}, and each batch is computed on one thread, several batches at once
  * ({@link org.gramian.tensor.library.SingleThreadWorkers}): cached and recomputed features are bit-identical on one machine. On a GPU,
  * TF32 is off and cuDNN is deterministic.
  *
@@ -41,21 +45,48 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
     /** Default batch size; a change invalidates caches, since it is part of the recipe. */
     public static final int DEFAULT_BATCH = 16;
 
+    /** Version of decoding, resizing and cropping. Increment it when the pixels of a crop change; a test checks it. */
+    static final int PIXELS = 1;
+
+    /** Version of the backbones. Increment it when features change by more than rounding; a test checks it. */
+    static final int NETWORKS = 1;
+
     public FeatureExtractor {
+        if (type != DType.F32 && type != DType.F16) {
+            throw new IllegalArgumentException("expected features as f32 or f16, found " + type);
+        }
         if (batch < 1) {
             throw new IllegalArgumentException("expected a batch of at least 1 image, found " + batch);
         }
     }
 
-    /** Returns the recipe of the features. */
-    public FeatureRecipe recipe() {
-        return new FeatureRecipe(
-                network.backbone().name(),
-                network.backbone().layer(),
-                network.fingerprint(),
-                network.preprocessing(),
-                type,
-                engine());
+    /**
+     * Returns everything that features depend on besides the image and the crop, by name. All but the layer decide which file of the cache
+     * a feature is in.
+     */
+    SequencedMap<String, String> recipe() {
+        SequencedMap<String, String> parts = new LinkedHashMap<>();
+        parts.put("backbone", network.backbone().name());
+        parts.put("layer", network.backbone().layer());
+        parts.put("weights", network.fingerprint());
+        parts.put("preprocessing", network.preprocessing().text());
+        parts.put("type", type.name());
+        parts.put("engine", engine());
+        parts.put("pixels", Integer.toString(PIXELS));
+        parts.put("networks", Integer.toString(NETWORKS));
+        return parts;
+    }
+
+    /** Returns the SHA-256 of everything that features depend on besides the image and the crop. */
+    public String fingerprint() {
+        return fingerprint(recipe());
+    }
+
+    static String fingerprint(Map<String, String> recipe) {
+        String text = recipe.entrySet().stream()
+                .map(part -> part.getKey() + "=" + part.getValue().length() + ":" + part.getValue() + "\n")
+                .collect(Collectors.joining());
+        return Sha256.hex(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     private String engine() {

@@ -56,44 +56,40 @@ final class CudaGraphSteps implements Steps {
     private int next;
     private int ahead;
 
-    CudaGraphSteps(
-            TrainingStage stage,
-            Examples examples,
-            Targets targets,
-            Optimizer optimizer,
-            List<ParameterGroup> groups,
-            EagerSteps eager) {
+    CudaGraphSteps(TrainingStage stage, Optimizer optimizer, List<ParameterGroup> groups, EagerSteps eager) {
         this.stage = stage;
         this.eager = eager;
-        this.batchSource = batchSource(stage, examples).orElseThrow();
+        this.batchSource = batchSource(stage).orElseThrow();
         this.groups = groups;
         Device device = stage.context().device();
         try (Scope scope = Scope.open()) {
-            int count = examples.count();
-            long[] all = IntStream.range(0, count).mapToLong(examples::label).toArray();
+            int count = stage.crops();
+            long[] all =
+                    IntStream.range(0, count).mapToLong(stage.examples()::label).toArray();
             order = Tensors.empty(Shape.of(count), DType.I64, device);
             labels = Tensors.ofLongs(all, Shape.of(count)).to(device);
-            this.targets = targets.rows(IntStream.range(0, targets.classes()).toArray(), device);
+            int[] classes = IntStream.range(0, stage.targets().classes()).toArray();
+            targets = stage.targets().rows(classes, device);
             cells = new GpuStepState(device);
-            List.of(order, labels, this.targets).forEach(scope::release);
+            List.of(order, labels, targets).forEach(scope::release);
         }
         this.optimizer = new CudaGraphOptimizer(optimizer, cells);
-        this.mixing = BatchMixing.of(stage).map(mix -> mix.on(device, examples));
+        this.mixing = BatchMixing.of(stage).map(mix -> mix.on(device, stage.examples()));
         this.stream = CudaStream.open(device); // last: nothing that fails may leave it open
     }
 
     /** Returns whether the steps of a stage can be captured. */
-    static boolean isSupported(TrainingStage stage, Examples examples, List<ParameterGroup> groups) {
+    static boolean isSupported(TrainingStage stage, List<ParameterGroup> groups) {
         return Rule.OPTIMIZER.isEnabled()
-                && batchSource(stage, examples).isPresent()
+                && batchSource(stage).isPresent()
                 && stage.recipe().batching().accumulate() == 1
                 && stage.model().isCapturable()
                 && CudaGraphOptimizer.isSupported(
                         groups, stage.recipe().optimizer().rule());
     }
 
-    private static Optional<BatchSource> batchSource(TrainingStage stage, Examples examples) {
-        return switch (examples) {
+    private static Optional<BatchSource> batchSource(TrainingStage stage) {
+        return switch (stage.examples()) {
             case Examples.Features(FeatureTable table)
             when table.isResident() -> Optional.of(BatchSource.Resident.of(table));
             case StoredExamples stored when stored.isResident() -> Optional.of(BatchSource.Resident.of(stored));

@@ -25,15 +25,6 @@ public record Dropout(double rate, long key) {
     private static final int DRAW_BITS = 24;
     private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
 
-    public Dropout {
-        if (!(rate >= 0 && rate < 1)) {
-            throw new IllegalArgumentException("dropout: expected a rate of at least 0 and below 1, found " + rate);
-        }
-        if (key >>> KEY_BITS != 0) {
-            throw new IllegalArgumentException("dropout: expected a key below 2^" + KEY_BITS + ", found " + key);
-        }
-    }
-
     /** Returns the dropout of an epoch. */
     public static Dropout of(double rate, long seed, int stage, int epoch) {
         long ofStage = mix(mix(seed) + stage * GOLDEN_RATIO);

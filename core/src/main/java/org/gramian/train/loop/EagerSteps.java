@@ -1,12 +1,17 @@
 package org.gramian.train.loop;
 
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntToDoubleFunction;
 import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
 import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.loop.BatchMixing.Mixed;
@@ -17,8 +22,6 @@ import org.jspecify.annotations.Nullable;
 /** Steps taken one by one on any device, each over one batch, or several by gradient accumulation. */
 final class EagerSteps implements Steps {
     private final TrainingStage stage;
-    private final Examples examples;
-    private final Targets targets;
     private final Optimizer optimizer;
     private final List<ParameterGroup> groups;
     private final Optional<BatchMixing> mixing;
@@ -26,11 +29,8 @@ final class EagerSteps implements Steps {
     private int next;
     private Examples.@Nullable Pass pass;
 
-    EagerSteps(
-            TrainingStage stage, Examples examples, Targets targets, Optimizer optimizer, List<ParameterGroup> groups) {
+    EagerSteps(TrainingStage stage, Optimizer optimizer, List<ParameterGroup> groups) {
         this.stage = stage;
-        this.examples = examples;
-        this.targets = targets;
         this.optimizer = optimizer;
         this.groups = groups;
         this.mixing = BatchMixing.of(stage);
@@ -41,7 +41,7 @@ final class EagerSteps implements Steps {
         close();
         order = indices;
         next = 0;
-        pass = examples.pass(indices, stage.recipe().batching().batch(), epoch);
+        pass = stage.examples().pass(indices, stage.recipe().batching().batch(), epoch);
     }
 
     @Override
@@ -62,10 +62,14 @@ final class EagerSteps implements Steps {
                             stage.model().loss(tape, batch.batch().input(), batch.targets(), dropout.of(indices));
                     double mean = loss.mean();
                     if (!Double.isFinite(mean)) {
-                        throw NonFiniteLossException.ofLoss(
+                        Optional<String> layer =
+                                stage.model().nonFiniteLayer(batch.batch().input());
+                        throw new NonFiniteLossException(
                                 progress,
                                 rate,
-                                stage.model().nonFiniteLayer(batch.batch().input()));
+                                "the loss is NaN or infinite, "
+                                        + layer.map(name -> "first in " + name)
+                                                .orElse("the values of all layers are finite"));
                     }
                     sums = sums.plusSum(mean * labels.length, loss.correct(labels), labels.length);
                     try (Gradients gradients = loss.backward((double) labels.length / crops)) {
@@ -75,7 +79,8 @@ final class EagerSteps implements Steps {
                 }
             }
             sum.nonFinite().ifPresent(parameter -> {
-                throw NonFiniteLossException.ofGradient(progress, rate, parameter);
+                throw new NonFiniteLossException(
+                        progress, rate, "the gradient of " + parameter.name() + " is NaN or infinite");
             });
             optimizer.setLearningRate(rate);
             optimizer.step(groups, sum.sums());
@@ -92,8 +97,8 @@ final class EagerSteps implements Steps {
             throw new IllegalStateException("no epoch was started");
         }
         Minibatch batch = pass.next();
-        Mixed plain =
-                new Mixed(batch, targets.rows(batch.labels(), batch.input().device()));
+        Mixed plain = new Mixed(
+                batch, stage.targets().rows(batch.labels(), batch.input().device()));
         return mixing.map(mix -> mix.apply(plain, progress, number)).orElse(plain);
     }
 
@@ -102,6 +107,66 @@ final class EagerSteps implements Steps {
         if (pass != null) {
             pass.close();
             pass = null;
+        }
+    }
+
+    /**
+     * Gradient accumulation: the gradients of one step, added up over its batches. Owns one sum for each parameter, outside every
+     * scope: any number of batches takes the memory of one.
+     */
+    static final class GradientSum implements AutoCloseable {
+        private final Map<Parameter, Tensor> sums = new LinkedHashMap<>();
+
+        /** Adds the gradients that reached the parameters of a batch. */
+        void add(Trainable.Loss loss, Gradients gradients) {
+            loss.variables().forEach((parameter, variable) -> {
+                if (gradients.has(variable)) {
+                    Tensor former = sums.get(parameter);
+                    if (former == null) {
+                        sums.put(parameter, gradients.release(variable));
+                        return;
+                    }
+                    try (Scope scope = Scope.open()) {
+                        Tensor sum = former.add(gradients.of(variable));
+                        scope.release(sum);
+                        sums.put(parameter, sum);
+                    }
+                    former.close();
+                }
+            });
+        }
+
+        Map<Parameter, Tensor> sums() {
+            return sums;
+        }
+
+        /** Returns the first parameter whose gradient has a NaN or infinite element; empty if there is none. */
+        Optional<Parameter> nonFinite() {
+            // One finite total proves it with one transfer from a GPU. Large elements may overflow it: then each sum is
+            // checked.
+            return Double.isFinite(total())
+                    ? Optional.empty()
+                    : sums.entrySet().stream()
+                            .filter(sum -> !sum.getValue().allFinite())
+                            .map(Map.Entry::getKey)
+                            .findFirst();
+        }
+
+        private double total() {
+            try (Scope _ = Scope.open()) {
+                @Nullable Tensor total = null;
+                for (Tensor sum : sums.values()) {
+                    Tensor one = sum.sum().to(DType.F32);
+                    total = total == null ? one : total.add(one);
+                }
+                return total == null ? 0 : total.item();
+            }
+        }
+
+        @Override
+        public void close() {
+            sums.values().forEach(Tensor::close);
+            sums.clear();
         }
     }
 }

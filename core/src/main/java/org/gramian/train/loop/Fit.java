@@ -73,8 +73,7 @@ public final class Fit {
             if (progress.epoch() == 0 && progress.step() == 0) {
                 state.keepBest();
             }
-            try (Steps steps =
-                    stage.steps().create(stage, state.optimizer(), stage.model().groups(progress.scale()))) {
+            try (Steps steps = Steps.of(stage, state.optimizer(), stage.model().groups(progress.scale()))) {
                 return new Fit(stage, state, steps, progress).epochs();
             }
         }

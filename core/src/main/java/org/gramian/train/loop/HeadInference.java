@@ -1,31 +1,45 @@
 package org.gramian.train.loop;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EvenSample;
+import org.gramian.model.Engine;
 import org.gramian.model.Head;
+import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
+import org.gramian.train.feature.FeatureTable;
 
 /**
  * Inference with a head on features: scores or descriptors of some rows, without gradients.
- *
- * @param model with the head
- * @param rows returns the features {@code [n, c, h, w]} at some indices, float32 on the model's device
  */
-record HeadInference(Model model, Function<int[], Tensor> rows) {
+record HeadInference(Model model, FeatureTable table) {
     private static final int SAMPLE = 64;
 
-    /** Computes scores {@code [n, k]} and returns the result of {@code use}, after which they are freed. */
-    <T> T scores(int[] indices, Function<Tensor, T> use) {
-        return run(indices, (features, head) -> model.scores(features, head, Head.Mode.PREDICTING), use);
+    /** Computes the scores of all images in batches, each the mean probability over its crops. */
+    List<Logits> logits(int batch) {
+        List<float[]> rows = new ArrayList<>();
+        for (int start = 0; start < table.count(); start += batch) {
+            int[] indices = IntStream.range(start, Math.min(table.count(), start + batch))
+                    .toArray();
+            rows.addAll(Arrays.asList(run(
+                    indices, (features, head) -> model.scores(features, head, Head.Mode.PREDICTING), Engine::toRows)));
+        }
+        int crops = table.crops();
+        return IntStream.range(0, table.count() / crops)
+                .mapToObj(i ->
+                        Logits.ofCrops(rows.subList(i * crops, (i + 1) * crops).toArray(float[][]::new)))
+                .toList();
     }
 
     /** Computes descriptors {@code [n, d]} and returns the result of {@code use}, after which they are freed. */
@@ -51,7 +65,7 @@ record HeadInference(Model model, Function<int[], Tensor> rows) {
                 Tape tape = Tape.inference()) {
             Bindings head = Bindings.of(model.headParameters().variables(tape));
             return use.apply(
-                    step.apply(tape.constant(rows.apply(indices)), head).value());
+                    step.apply(tape.constant(table.rows(indices)), head).value());
         }
     }
 
@@ -65,11 +79,10 @@ record HeadInference(Model model, Function<int[], Tensor> rows) {
      * ‖v‖²}. Poolings that drop channels at random make longer descriptors in training than in prediction, so those of
      * training count: DropCov's covariances grow by 1/(1 − ρ)² for a rate ρ.
      *
-     * @param count rows, of which {@value #SAMPLE} are used
      * @param momentum β of the optimizer
      */
-    double unitRate(int count, double momentum) {
-        int[] indices = Arrays.stream(EvenSample.places(count, SAMPLE))
+    double unitRate(double momentum) {
+        int[] indices = Arrays.stream(EvenSample.places(table.count(), SAMPLE))
                 .mapToInt(Math::toIntExact)
                 .toArray();
         double rate = trainedDescriptors(indices, v -> {

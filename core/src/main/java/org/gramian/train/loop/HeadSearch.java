@@ -1,7 +1,6 @@
 package org.gramian.train.loop;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,21 +12,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.gramian.accelerate.Acceleration;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.backbone.Backbone;
-import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.CrossValidation;
 import org.gramian.linear.LabelledRows;
@@ -46,9 +43,6 @@ import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.HeadCandidate;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.feature.FrozenBackbone;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Selects pooling and classifier for a dataset: cross-validates candidates on frozen features of training images, near-duplicates in one
@@ -66,9 +60,6 @@ public final class HeadSearch {
 
     /** File of the result in a fold's folder. */
     public static final String FILE = "candidates.json";
-
-    private static final JsonMapper MAPPER =
-            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
     /** Root mean square norm of the centred descriptors of the selected pooling: the same learning rate then works for all poolings. */
     private static final double LENGTH = 5;
@@ -119,25 +110,15 @@ public final class HeadSearch {
             return new TrainEvent.HeadChosen(best(), averages, images, entries.size());
         }
 
-        /**
-         * Reads a result of {@link #write}.
-         *
-         * @throws IOException if the file is damaged
-         */
+        /** @throws IOException if the file is damaged */
         public static Result read(Path file) throws IOException {
-            try {
-                return MAPPER.readValue(file.toFile(), Result.class);
-            } catch (JacksonException damaged) {
-                throw new IOException(
-                        file + ": expected the table of candidates, found a damaged file;"
-                                + " remove it and use --resume to compare them again",
-                        damaged);
-            }
+            return JsonText.read(
+                    file, Result.class, "the table of candidates", "remove it and use --resume to compare them again");
         }
 
         /** Writes the result as JSON, atomically. */
         public void write(Path file) throws IOException {
-            AtomicFile.put(file, partial -> Files.write(partial, MAPPER.writeValueAsBytes(this)));
+            JsonText.write(file, this);
         }
     }
 
@@ -179,31 +160,34 @@ public final class HeadSearch {
     public static List<Candidate> candidates(Backbone backbone) {
         List<String> layers = List.of(backbone.layer().split("\\+"));
         List<Long> channels = backbone.channelsOfLayers();
-        boolean several = layers.size() > 1;
         String deep = layers.getLast();
-        long deepChannels = channels.getLast();
-        String ofDeep = several ? "layer:" + deep + "/" : "";
+        String ofDeep = ofLayer(backbone, deep);
         List<Candidate> all = new ArrayList<>();
         all.add(new Candidate("average of " + deep, ofDeep + "average"));
-        if (several) {
+        if (layers.size() > 1) {
             all.add(new Candidate("average of " + String.join(" and ", layers), "average"));
         }
         if (hasUsefulTail(backbone)) {
             all.add(new Candidate("average behind " + deep, ofDeep + "tail"));
         }
-        all.add(new Candidate(
-                "B-CNN of " + deep,
-                ofDeep
-                        + (deepChannels > MOST_BILINEAR_CHANNELS
-                                ? "bilinear/sketch:8192/root/l2"
-                                : "bilinear/triu/root/l2")));
-        all.add(new Candidate("RBF kernel of " + deep, ofDeep + reduction(deepChannels) + "rbf/triu/root/l2"));
+        String bilinear = channels.getLast() > MOST_BILINEAR_CHANNELS ? "bilinear/sketch:8192" : "bilinear/triu";
+        all.add(new Candidate("B-CNN of " + deep, ofDeep + bilinear + "/root/l2"));
+        all.add(new Candidate("RBF kernel of " + deep, ofDeep + reduction(channels.getLast()) + "rbf/triu/root/l2"));
         for (int i = layers.size() - 1; i >= 0; i--) {
-            String ofLayer = several ? "layer:" + layers.get(i) + "/" : "";
             all.add(new Candidate(
-                    "iSQRT-COV of " + layers.get(i), ofLayer + reduction(channels.get(i)) + "covariance/isqrt:5/triu"));
+                    "iSQRT-COV of " + layers.get(i),
+                    ofLayer(backbone, layers.get(i)) + reduction(channels.get(i)) + "covariance/isqrt:5/triu"));
         }
         return all;
+    }
+
+    /** Returns the beginning of a pooling of one layer of the cut. */
+    private static String ofLayer(Backbone backbone, String layer) {
+        return backbone.channelsOfLayers().size() > 1 ? "layer:" + layer + "/" : "";
+    }
+
+    private static String ofDeepestLayer(Backbone backbone) {
+        return ofLayer(backbone, backbone.layer().substring(backbone.layer().lastIndexOf('+') + 1));
     }
 
     private static String reduction(long channels) {
@@ -219,19 +203,14 @@ public final class HeadSearch {
      * Returns the pooling for fine-tuning: the tail of the backbone or average pooling, joined with a 1×1 convolution and iSQRT-COV of all layers of the cut.
      */
     public static Pooling fineTuned(Backbone backbone) {
-        boolean several = backbone.channelsOfLayers().size() > 1;
-        String deep = backbone.layer().substring(backbone.layer().lastIndexOf('+') + 1);
-        String first = (several ? "layer:" + deep + "/" : "") + (hasUsefulTail(backbone) ? "tail" : "average");
+        String first = ofDeepestLayer(backbone) + (hasUsefulTail(backbone) ? "tail" : "average");
         String conv = "conv:" + Math.min(256, backbone.channels());
         return Pooling.parse("[" + first + "+" + conv + "/covariance/isqrt:5/triu]");
     }
 
     /** Returns the pooling of the paper on the deepest layer, which is learned on frozen features. */
     public static Pooling learned(Backbone backbone) {
-        boolean several = backbone.channelsOfLayers().size() > 1;
-        String deep = backbone.layer().substring(backbone.layer().lastIndexOf('+') + 1);
-        return Pooling.parse((several ? "layer:" + deep + "/" : "")
-                + Pooling.parse("default").text());
+        return Pooling.parse(ofDeepestLayer(backbone) + Pooling.parse("default").text());
     }
 
     /** Returns the first-order candidate, which fits any number of images, for plans and estimates. */
@@ -327,18 +306,20 @@ public final class HeadSearch {
     /** The comparison on the features of some images. */
     private final class Comparison {
         private final FeatureTable table;
-        private final List<Sample> samples;
+        private final int[] labels;
+        private final int[] groups;
         private final List<Scored> all = new ArrayList<>();
         private final Optional<Duration> left;
 
         Comparison(FeatureTable table, List<Sample> samples) {
             this.table = table;
-            this.samples = samples;
+            this.labels = samples.stream().mapToInt(Sample::label).toArray();
+            this.groups = data.firstDuplicates(samples);
             this.left = context.cancellation().remaining();
         }
 
         Optional<Result> run() {
-            int[] every = eligible(IntStream.range(0, samples.size()).toArray());
+            int[] every = eligible(IntStream.range(0, labels.length).toArray());
             if (every.length == 0) {
                 context.listener()
                         .accept(new TrainEvent.Warning("too few training images of each class to compare heads:"
@@ -350,7 +331,7 @@ public final class HeadSearch {
                             .isPresent())
                     .toList();
             int[] first = eligible(
-                    IntStream.range(0, samples.size()).filter(i -> i % 3 == 0).toArray());
+                    IntStream.range(0, labels.length).filter(i -> i % 3 == 0).toArray());
             List<Candidate> kept = first.length < FEWEST_IMAGES / 4 ? singles : promising(singles, first);
             Map<Candidate, Scored> scored = score(kept, every);
             all.addAll(scored.values());
@@ -375,22 +356,26 @@ public final class HeadSearch {
                     .min(Comparator.comparingLong(Scored::size).thenComparingDouble(one -> -one.accuracy))
                     .orElse(best);
             Scored solved = solver.isPresent() || mostIsUsed() ? selected : withSvm(selected, every);
-            return Optional.of(new Result(
-                    Stream.concat(
-                                    Stream.of(solved),
-                                    all.stream()
-                                            .filter(one -> !one.equals(solved))
-                                            .sorted(Comparator.comparingDouble(Scored::accuracy)
-                                                    .reversed()
-                                                    .thenComparingLong(Scored::size)))
-                            .map(one -> one.entry(solved))
-                            .toList(),
-                    every.length));
+            List<HeadCandidate> entries = all.stream()
+                    .sorted(Comparator.comparing((Scored one) -> !one.equals(solved))
+                            .thenComparing(Comparator.comparingDouble(Scored::accuracy)
+                                    .reversed()
+                                    .thenComparingLong(Scored::size)))
+                    .map(one -> one.entry(solved))
+                    .toList();
+            return Optional.of(new Result(entries, every.length));
         }
 
+        /** Returns the most accurate candidate, the shortest of equals. */
         private Scored best() {
             return all.stream()
                     .max(Comparator.comparingDouble(Scored::accuracy).thenComparingLong(one -> -one.size()))
+                    .orElseThrow();
+        }
+
+        private static Scored mostAccurate(Map<Candidate, Scored> scored) {
+            return scored.values().stream()
+                    .max(Comparator.comparingDouble(Scored::accuracy))
                     .orElseThrow();
         }
 
@@ -405,9 +390,7 @@ public final class HeadSearch {
             try (Scope _ = Scope.open()) {
                 scored = score(singles, which);
             }
-            Scored best = scored.values().stream()
-                    .max(Comparator.comparingDouble(Scored::accuracy))
-                    .orElseThrow();
+            Scored best = mostAccurate(scored);
             return singles.stream()
                     .filter(candidate -> {
                         Scored one = scored.get(candidate);
@@ -429,9 +412,7 @@ public final class HeadSearch {
                 context.preparing(new TrainEvent.Task("comparing heads", scored.size(), candidates.size()));
                 validate(List.of(describe(candidate, which)), which).ifPresent(one -> {
                     scored.put(candidate, one);
-                    context.preparing(one.entry(scored.values().stream()
-                            .max(Comparator.comparingDouble(Scored::accuracy))
-                            .orElseThrow()));
+                    context.preparing(one.entry(mostAccurate(scored)));
                 });
             }
             return scored;
@@ -493,27 +474,20 @@ public final class HeadSearch {
          * the images can be divided; none if fewer than two classes have enough for two.
          */
         private int[] eligible(int[] which) {
-            int[] groups = data.firstDuplicates(samples);
-            Map<Integer, Set<Integer>> ofClasses = new HashMap<>();
+            Map<Integer, Set<Integer>> groupsOfClasses = new HashMap<>();
             for (int i : which) {
-                ofClasses
-                        .computeIfAbsent(samples.get(i).label(), _ -> new HashSet<>())
-                        .add(groups[i]);
+                groupsOfClasses.computeIfAbsent(labels[i], _ -> new HashSet<>()).add(groups[i]);
             }
             for (int folds = 5; folds > 1; folds--) {
                 int least = folds;
+                Set<Integer> large = groupsOfClasses.keySet().stream()
+                        .filter(label ->
+                                groupsOfClasses.getOrDefault(label, Set.of()).size() >= least)
+                        .collect(Collectors.toSet());
                 int[] found = Arrays.stream(which)
-                        .filter(i -> Objects.requireNonNull(
-                                                ofClasses.get(samples.get(i).label()))
-                                        .size()
-                                >= least)
+                        .filter(i -> large.contains(labels[i]))
                         .toArray();
-                boolean several = Arrays.stream(found)
-                                .map(i -> samples.get(i).label())
-                                .distinct()
-                                .count()
-                        > 1;
-                if (several && (folds == 2 || 5 * found.length >= 4 * which.length)) {
+                if (large.size() > 1 && (folds == 2 || 5 * found.length >= 4 * which.length)) {
                     return found;
                 }
             }
@@ -521,18 +495,17 @@ public final class HeadSearch {
         }
 
         private LabelledRows labelled(Tensor rows, int[] which) {
-            int[] labels = Arrays.stream(which).map(i -> samples.get(i).label()).toArray();
-            int[] present = Arrays.stream(labels).distinct().sorted().toArray();
-            int[] dense = Arrays.stream(labels)
-                    .map(label -> Arrays.binarySearch(present, label))
+            int[] present =
+                    Arrays.stream(which).map(i -> labels[i]).distinct().sorted().toArray();
+            int[] dense = Arrays.stream(which)
+                    .map(i -> Arrays.binarySearch(present, labels[i]))
                     .toArray();
-            int[] groups = data.firstDuplicates(samples);
             return LabelledRows.of(rows, dense, which, present.length)
                     .withDuplicates(Arrays.stream(which).map(i -> groups[i]).toArray());
         }
 
         private Pooling resolved(Candidate candidate) {
-            return Pooling.parse(candidate.pooling()).resolve(backbone, samples.size());
+            return Pooling.parse(candidate.pooling()).resolve(backbone, labels.length);
         }
 
         /** Computes the descriptors of some images by a pooling that is fitted to them, and their products. */
@@ -569,11 +542,8 @@ public final class HeadSearch {
                     }
                 }
                 RowProducts gram = RowProducts.of(rows);
-                return new Member(
-                        candidate.name(),
-                        pooling.text(),
-                        size,
-                        new RowProducts(scope.keep(gram.products()), gram.meanSquare()));
+                scope.keep(gram.products());
+                return new Member(candidate.name(), pooling.text(), size, gram);
             }
         }
     }

@@ -156,7 +156,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data) {
     private void describe(FeatureTable table, Tensor rows, int start, int end) {
         int[] indices = IntStream.range(start, end).toArray();
         Tensor part = rows.slice(0, start, end);
-        new HeadInference(model, table::rows).descriptors(indices, descriptors -> {
+        new HeadInference(model, table).descriptors(indices, descriptors -> {
             part.copyFrom(descriptors);
             return part;
         });

@@ -7,12 +7,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
 import org.gramian.train.recipe.Improvement;
 import org.gramian.train.recipe.ValidationScore;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Result of a stage; those of a fold are in {@value #FILE} of its folder.
@@ -47,9 +44,6 @@ public record StageResult(
     /** The file of a fold. */
     public static final String FILE = "training.json";
 
-    private static final JsonMapper MAPPER =
-            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
-
     private record Content(List<StageResult> stages) {}
 
     /**
@@ -62,14 +56,8 @@ public record StageResult(
         if (!Files.exists(file)) {
             return List.of();
         }
-        try {
-            return MAPPER.readValue(file.toFile(), Content.class).stages();
-        } catch (JacksonException damaged) {
-            throw new IOException(
-                    file + ": expected the stage results of a run, found a damaged file; remove it: nothing else is"
-                            + " lost",
-                    damaged);
-        }
+        return JsonText.read(file, Content.class, "the stage results of a run", "remove it: nothing else is lost")
+                .stages();
     }
 
     /** Returns this result with a refitted classifier. */
@@ -80,8 +68,9 @@ public record StageResult(
     /** Adds this result to a fold's folder, in place of an earlier one of this stage and of later stages. */
     public void write(Path folder) throws IOException {
         Stream<StageResult> before = read(folder).stream().filter(former -> former.stage < stage);
-        Content content = new Content(Stream.concat(before, Stream.of(this)).toList());
-        AtomicFile.put(folder.resolve(FILE), partial -> Files.write(partial, MAPPER.writeValueAsBytes(content)));
+        JsonText.write(
+                folder.resolve(FILE),
+                new Content(Stream.concat(before, Stream.of(this)).toList()));
     }
 
     /**

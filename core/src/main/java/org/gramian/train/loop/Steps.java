@@ -6,8 +6,8 @@ import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.loop.StageProgress.EpochSums;
 
-/** Optimizer steps of a stage: eager, replayed as a CUDA graph, or with gradients from other machines. */
-public interface Steps extends AutoCloseable {
+/** Optimizer steps of a stage: eager, or replayed as a CUDA graph. */
+interface Steps extends AutoCloseable {
     /**
      * Starts an epoch, or continues it after a resume.
      *
@@ -37,19 +37,9 @@ public interface Steps extends AutoCloseable {
     @Override
     void close();
 
-    /** Creates the steps of a stage once its progress is known. */
-    @FunctionalInterface
-    interface Factory {
-        Steps create(TrainingStage stage, Optimizer optimizer, List<ParameterGroup> groups);
-    }
-
-    /** Returns a factory of the fastest steps over examples on this machine. */
-    static Factory over(Examples examples, Targets targets) {
-        return (stage, optimizer, groups) -> {
-            EagerSteps eager = new EagerSteps(stage, examples, targets, optimizer, groups);
-            return CudaGraphSteps.isSupported(stage, examples, groups)
-                    ? new CudaGraphSteps(stage, examples, targets, optimizer, groups, eager)
-                    : eager;
-        };
+    /** Returns the fastest steps on this machine. */
+    static Steps of(TrainingStage stage, Optimizer optimizer, List<ParameterGroup> groups) {
+        EagerSteps eager = new EagerSteps(stage, optimizer, groups);
+        return CudaGraphSteps.isSupported(stage, groups) ? new CudaGraphSteps(stage, optimizer, groups, eager) : eager;
     }
 }

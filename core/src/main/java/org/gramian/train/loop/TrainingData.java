@@ -185,7 +185,7 @@ public record TrainingData(
             int crops = table.crops();
             for (int i = 0; i < samples.size(); i++) {
                 int[] indices = IntStream.range(i * crops, (i + 1) * crops).toArray();
-                sink.accept(i, new HeadInference(model, table::rows).descriptors(indices, Engine::toRows));
+                sink.accept(i, new HeadInference(model, table).descriptors(indices, Engine::toRows));
                 context.measuring(new Task(task, i + 1L, samples.size()));
             }
         }

@@ -2,6 +2,7 @@ package org.gramian.train.loop;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 import org.gramian.image.batch.Shuffle;
 import org.gramian.model.Logits;
 import org.gramian.tensor.library.GpuMath;
@@ -19,19 +20,23 @@ import org.jspecify.annotations.Nullable;
  * @param model what the stage trains
  * @param recipe of the whole training
  * @param context of the run
- * @param crops of an epoch
+ * @param examples of an epoch
+ * @param targets of their labels
  * @param validator computes the score on the validation set; null without one
- * @param steps creates the steps of the stage
  */
 public record TrainingStage(
         int number,
         Trainable model,
         Recipe recipe,
         TrainingContext context,
-        int crops,
-        @Nullable Validator validator,
-        Steps.Factory steps) {
+        Examples examples,
+        Targets targets,
+        @Nullable Validator validator) {
     private static final int LEAST_STEPS_WITH_TRIALS = 2000;
+
+    int crops() {
+        return examples.count();
+    }
 
     StageRecipe stageRecipe() {
         return number == 1 ? recipe.stage1() : recipe.stage2();
@@ -45,7 +50,7 @@ public record TrainingStage(
     GpuMath math(int step) {
         boolean tf32 = recipe.precision() == Precision.TF32 || (recipe.precision() == Precision.BF16 && number == 2);
         GpuMath math = Libtorch.load().math().withTf32(tf32);
-        boolean full = (step + 1L) * stepSize() <= crops;
+        boolean full = (step + 1L) * stepSize() <= crops();
         boolean pays = (long) stageRecipe().epochs() * stepsPerEpoch() >= LEAST_STEPS_WITH_TRIALS;
         return number == 2 && full && pays ? math.withTrials() : math;
     }
@@ -56,13 +61,13 @@ public record TrainingStage(
     }
 
     int stepsPerEpoch() {
-        return Math.ceilDiv(crops, stepSize());
+        return Math.ceilDiv(crops(), stepSize());
     }
 
     /** Returns the rest of the order of the current epoch, which follows from (seed, stage, epoch). */
     int[] order(StageProgress progress) {
-        int[] all = Shuffle.epoch(crops, recipe.seed(), epochNumber(progress.epoch()));
-        return Arrays.copyOfRange(all, (int) Math.min(crops, (long) progress.step() * stepSize()), crops);
+        int[] all = Shuffle.epoch(crops(), recipe.seed(), epochNumber(progress.epoch()));
+        return Arrays.copyOfRange(all, (int) Math.min(crops(), (long) progress.step() * stepSize()), crops());
     }
 
     /** Returns the unique number of (stage, epoch), from which order and augmentation follow. */
@@ -92,9 +97,9 @@ public record TrainingStage(
         ValidationScore validate();
 
         /** Returns a validator by the scores of the validation images. */
-        static Validator of(ImageScores scores, int[] labels) {
+        static Validator of(Supplier<List<Logits>> scores, int[] labels) {
             return () -> {
-                List<Logits> all = scores.compute();
+                List<Logits> all = scores.get();
                 double wrong = 0;
                 double loss = 0;
                 for (int i = 0; i < labels.length; i++) {

@@ -2,14 +2,17 @@ package org.gramian.train.loop;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LinearSolver;
+import org.gramian.model.Engine;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.pooling.Fitting;
@@ -48,7 +51,7 @@ public final class TwoStageTraining {
      * @param validation of the validation set; empty without one
      * @param test of the test set
      */
-    public record Scores(ImageScores validation, ImageScores test) {}
+    public record Scores(Supplier<List<Logits>> validation, Supplier<List<Logits>> test) {}
 
     private final Model model;
     private final Recipe recipe;
@@ -144,7 +147,7 @@ public final class TwoStageTraining {
             SolvedHead head = new SolvedHead(model, context, data);
             Solved solved =
                     head.solve(solver, training, targets, recipe.batching().batch());
-            List<Logits> unseen = featureScores(validation).compute();
+            List<Logits> unseen = logits(validation);
             if (!unseen.isEmpty() && data.given().isEmpty()) {
                 solved = solveAll(head, solver, solved);
             }
@@ -185,20 +188,19 @@ public final class TwoStageTraining {
         try (FeatureTable training = features("training features", data.parts().training(), data.trainingCrops());
                 FeatureTable validation =
                         features("validation features", data.parts().validation(), data.testCrops())) {
-            ImageScores scores = featureScores(validation);
+            Supplier<List<Logits>> scores = () -> logits(validation);
             TrainingStage stage = new TrainingStage(
                     1,
                     TrainableModel.head(model, recipe.stage1().perLength()),
                     recipe,
                     context,
-                    training.count(),
-                    validator(scores),
-                    Steps.over(new Examples.Features(training), targets));
+                    new Examples.Features(training),
+                    targets,
+                    validator(scores));
             boolean scaled = checkpoint == null && recipe.stage1().perLength(); // a checkpoint holds the scale
             double scale = scaled
-                    ? new HeadInference(model, training::rows)
-                            .unitRate(
-                                    training.count(), recipe.optimizer().rule().momentum())
+                    ? new HeadInference(model, training)
+                            .unitRate(recipe.optimizer().rule().momentum())
                     : 1;
             StageOutcome outcome = Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, scale), checkpoint);
             if (outcome.early().isEmpty()) {
@@ -231,16 +233,10 @@ public final class TwoStageTraining {
     /** Fine-tunes all layers on images (stage 2). */
     private StageOutcome fineTune(@Nullable Checkpoint checkpoint, ValidationScore initial, StageCallback callback)
             throws IOException {
-        ImageScores scores = imageScores("validation", data.parts().validation());
+        Supplier<List<Logits>> scores = imageScores("validation", data.parts().validation());
         try (LoadedExamples examples = LoadedExamples.open(data, recipe, context)) {
             TrainingStage stage = new TrainingStage(
-                    2,
-                    TrainableModel.allLayers(model, recipe),
-                    recipe,
-                    context,
-                    examples.count(),
-                    validator(scores),
-                    Steps.over(examples, targets));
+                    2, TrainableModel.allLayers(model, recipe), recipe, context, examples, targets, validator(scores));
             StageOutcome outcome = Fit.run(stage, StageProgress.startOf(2, initial, 1), checkpoint);
             return report(
                     outcome, new Scores(scores, imageScores("test", data.parts().test())), callback);
@@ -261,26 +257,28 @@ public final class TwoStageTraining {
     private List<Logits> testScores() {
         try (FeatureTable test = data.features(
                 "test features", data.parts().test(), data.testCrops(), context.threads(), context::measuring)) {
-            return featureScores(test).compute();
+            return logits(test);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private ImageScores featureScores(FeatureTable table) {
-        return ImageScores.ofFeatures(model, table, recipe.batching().batch());
+    private List<Logits> logits(FeatureTable table) {
+        return new HeadInference(model, table).logits(recipe.batching().batch());
     }
 
-    private ImageScores imageScores(String task, List<Sample> samples) {
-        return ImageScores.ofImages(
-                model,
-                data,
-                context.threads(),
-                samples,
-                done -> context.measuring(new TrainEvent.Task(task, done, samples.size())));
+    private Supplier<List<Logits>> imageScores(String task, List<Sample> samples) {
+        return () -> {
+            List<Logits> all = new ArrayList<>();
+            data.compute(model, samples, Engine.Rows.SCORES, context.threads(), (computed, index) -> {
+                all.add(computed.logits());
+                context.measuring(new TrainEvent.Task(task, index + 1L, samples.size()));
+            });
+            return all;
+        };
     }
 
-    private @Nullable Validator validator(ImageScores scores) {
+    private @Nullable Validator validator(Supplier<List<Logits>> scores) {
         List<Sample> validation = data.parts().validation();
         return validation.isEmpty()
                 ? null

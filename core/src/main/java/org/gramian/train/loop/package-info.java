@@ -9,7 +9,7 @@
  *         .withCancellation(Cancellation.after(Duration.ofHours(8)))
  *         .withCheckpointing(checkpointing);
  * Optional<Cancellation.Reason> early = new TwoStageTraining(model, recipe, data, context)
- *         .run((outcome, scores) -> evaluate(outcome.stage(), scores.test().compute()));   // model: the best of the stage
+ *         .run((outcome, scores) -> evaluate(outcome.stage(), scores.test().get()));   // model: the best of the stage
  * if (early.isEmpty()) {
  *     ModelFile.write(folder.resolve("model.safetensors"), model, card);
  *     checkpointing.remove();

@@ -70,26 +70,26 @@ final class DefaultResolverTest {
 
     @ParameterizedTest(name = "{0} {1} {2}")
     @CsvSource(delimiter = '|', textBlock = """
-            ''                          | CPU  | 0       | data.protocol=holdout:0.2 data.crops=resize:320 network.pooling=auto network.classifier=lda data.validation=0 stage1.epochs=0 stage2.epochs=0
-            ''                          | CUDA | 0       | network.backbone=efficientnet-lite4 network.layer=block20+block24+block28 stage2.epochs=0
-            ''                          | CUDA | 3000    | stage2.epochs=20 network.layer=block20+block29 optimizer.name=adamw stage2.schedule=cosine stage2.warmup=1.6 stage2.backbone-rate=0.1 optimizer.precision=bf16 data.augment=standard stage2.image-size=224 data.validation=0.1
-            ''                          | CUDA | 1000000 | stage2.epochs=5
-            ''                          | CPU  | 3000    | stage2.epochs=0 stage1.refit=none
-            quality=fast                | CUDA | 3000    | stage2.epochs=0
-            quality=best                | CUDA | 3000    | stage2.epochs=40
-            network.classifier=lda      | CUDA | 3000    | stage2.epochs=0 network.layer=block20+block24+block28
-            network.classifier=softmax  | CPU  | 3000    | stage1.refit=svm
-            network.classifier=softmax  | CPU  | 6000    | stage1.refit=svm:C=10
-            network.classifier=softmax fidelity=paper   | CPU | 3000 | stage1.refit=none optimizer.name=sgd
-            network.classifier=softmax fidelity=authors | CPU | 3000 | stage1.refit=none optimizer.name=sgd
-            network.backbone=vgg16      | CPU  | 0       | network.weights=vgg16 network.layer=conv5_3
-            network.weights=googlenet-bvlc | CPU | 0     | network.backbone=googlenet
-            network.weights=none        | CPU  | 0       | network.backbone=filters
-            network.pooling=mdm network.classifier=svm:C=10 | CPU | 0 | network.classifier=svm:C=10
-            optimizer.name=adamw        | CPU  | 0       | stage1.rate=0.002 stage1.per-length=false stage2.rate=0.002 stage2.backbone-rate=0.1
-            optimizer.name=adamw stage1.rate=0.5 | CPU | 0 | stage1.rate=0.5
-            fidelity=paper              | CPU  | 0       | data.crops=paper:224 optimizer.batch=32 stage1.rate=0.1
-            """)
+        ''                          | CPU  | 0       | data.protocol=holdout:0.2 data.crops=resize:320 network.pooling=auto network.classifier=lda data.validation=0 stage1.epochs=0 stage2.epochs=0
+        ''                          | CUDA | 0       | network.backbone=efficientnet-lite4 network.layer=block20+block24+block28 stage2.epochs=0
+        ''                          | CUDA | 3000    | stage2.epochs=20 network.layer=block20+block29 optimizer.name=adamw stage2.schedule=cosine stage2.warmup=1.6 stage2.backbone-rate=0.1 optimizer.precision=bf16 data.augment=standard stage2.image-size=224 data.validation=0.1
+        ''                          | CUDA | 1000000 | stage2.epochs=5
+        ''                          | CPU  | 3000    | stage2.epochs=0 stage1.refit=none
+        quality=fast                | CUDA | 3000    | stage2.epochs=0
+        quality=best                | CUDA | 3000    | stage2.epochs=40
+        network.classifier=lda      | CUDA | 3000    | stage2.epochs=0 network.layer=block20+block24+block28
+        network.classifier=softmax  | CPU  | 3000    | stage1.refit=svm
+        network.classifier=softmax  | CPU  | 6000    | stage1.refit=svm:C=10
+        network.classifier=softmax fidelity=paper   | CPU | 3000 | stage1.refit=none optimizer.name=sgd
+        network.classifier=softmax fidelity=authors | CPU | 3000 | stage1.refit=none optimizer.name=sgd
+        network.backbone=vgg16      | CPU  | 0       | network.weights=vgg16 network.layer=conv5_3
+        network.weights=googlenet-bvlc | CPU | 0     | network.backbone=googlenet
+        network.weights=none        | CPU  | 0       | network.backbone=filters
+        network.pooling=mdm network.classifier=svm:C=10 | CPU | 0 | network.classifier=svm:C=10
+        optimizer.name=adamw        | CPU  | 0       | stage1.rate=0.002 stage1.per-length=false stage2.rate=0.002 stage2.backbone-rate=0.1
+        optimizer.name=adamw stage1.rate=0.5 | CPU | 0 | stage1.rate=0.5
+        fidelity=paper              | CPU  | 0       | data.crops=paper:224 optimizer.batch=32 stage1.rate=0.1
+        """)
     void unsetOptionsSuitTheOthers(String given, Device.Kind device, int images, String expected) {
         Settings all = DefaultResolver.complete(requested(given), context(device, images, "efficientnet-lite4"));
         assertThat(all.values()).containsOnlyKeys(ConfigKey.names());
@@ -296,24 +296,24 @@ final class DefaultResolverTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            network.weights=my.pth | network.weights network.backbone 'my.pth'
-            network.backbone=googlenet network.layer=inception_4f | network.layer googlenet inception_4f
-            network.backbone=filters network.weights=vgg16 | network.weights none filters
-            network.backbone=vgg16 network.weights=none | network.weights vgg16
-            network.pooling=rbf/spd:9999/triu | network.pooling 9999
-            stage1.epochs=0 network.classifier=softmax | 0 stage1.epochs stage2.epochs
-            network.classifier=svm stage1.epochs=3 | stage1.epochs 0 network.classifier=svm softmax
-            network.classifier=mean network.logit-norm=true | network.logit-norm false network.classifier=mean softmax
-            network.classifier=lda optimizer.label-smoothing=0.1 | optimizer.label-smoothing 0 network.classifier=lda
-            optimizer.ema=1 | optimizer.ema
-            stage2.layer-decay=0 | stage2.layer-decay
-            stage2.layer-decay=1.1 | stage2.layer-decay
-            accelerate=fast | accelerate fast
-            network.classifier=softmx | network.classifier: softmx softmax svm mean lda
-            network.classifier=svn | network.classifier: svn svm
-            network.classifier=softmax:2 | network.classifier: softmax
-            network.classifier=svm:C=x | network.classifier: C x
-            """)
+        network.weights=my.pth | network.weights network.backbone 'my.pth'
+        network.backbone=googlenet network.layer=inception_4f | network.layer googlenet inception_4f
+        network.backbone=filters network.weights=vgg16 | network.weights none filters
+        network.backbone=vgg16 network.weights=none | network.weights vgg16
+        network.pooling=rbf/spd:9999/triu | network.pooling 9999
+        stage1.epochs=0 network.classifier=softmax | 0 stage1.epochs stage2.epochs
+        network.classifier=svm stage1.epochs=3 | stage1.epochs 0 network.classifier=svm softmax
+        network.classifier=mean network.logit-norm=true | network.logit-norm false network.classifier=mean softmax
+        network.classifier=lda optimizer.label-smoothing=0.1 | optimizer.label-smoothing 0 network.classifier=lda
+        optimizer.ema=1 | optimizer.ema
+        stage2.layer-decay=0 | stage2.layer-decay
+        stage2.layer-decay=1.1 | stage2.layer-decay
+        accelerate=fast | accelerate fast
+        network.classifier=softmx | network.classifier: softmx softmax svm mean lda
+        network.classifier=svn | network.classifier: svn svm
+        network.classifier=softmax:2 | network.classifier: softmax
+        network.classifier=svm:C=x | network.classifier: C x
+        """)
     void invalidSettingsAreRefused(String pairs, String message) {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> complete(pairs, Device.Kind.CPU))

@@ -26,12 +26,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * If this fails because a network computes something else on purpose, raise {@link FeatureRecipe#NETWORKS}, so that no
+ * If this fails because a network computes something else on purpose, raise {@link FeatureExtractor#NETWORKS}, so that no
  * feature of the former arithmetic is used again, and put the new numbers here.
  */
 class NetworksTest {
     private static final String ADVICE =
-            "features of %s; if they were changed on purpose, raise FeatureRecipe.NETWORKS";
+            "features of %s; if they were changed on purpose, raise FeatureExtractor.NETWORKS";
     private static final int VERSION = 1;
     private static final int SIDE = 64;
     private static final int BATCH = 2;
@@ -71,7 +71,7 @@ class NetworksTest {
 
     @Test
     void goldenValuesBelongToTheVersion() {
-        assertThat(FeatureRecipe.NETWORKS)
+        assertThat(FeatureExtractor.NETWORKS)
                 .as("the version that the numbers of this test belong to")
                 .isEqualTo(VERSION);
     }

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Test;
 
 class PixelsTest {
     /**
-     * If this fails because decoding, resizing or cropping was changed on purpose, raise {@link FeatureRecipe#PIXELS}, so
+     * If this fails because decoding, resizing or cropping was changed on purpose, raise {@link FeatureExtractor#PIXELS}, so
      * that no feature of the former pixels is used again, and put the new hash here.
      */
     @Test
     void pixelsOfCropsMatchTheirVersion() throws IOException {
-        StringBuilder all = new StringBuilder("version " + FeatureRecipe.PIXELS + ":");
+        StringBuilder all = new StringBuilder("version " + FeatureExtractor.PIXELS + ":");
         for (String format : new String[] {"png", "jpg"}) {
             Image image = painted(format);
             for (String plan : new String[] {"paper:50+flips", "resize:50"}) {

@@ -72,13 +72,7 @@ class FitTest {
         Recipe recipe = Recipes.with(Recipes.first(1, 0.1), batching);
         Targets targets = Targets.of(new Recipe.Loss(0, ClassWeights.NONE), new long[CLASSES]);
         TrainingStage stage = new TrainingStage(
-                1,
-                TrainableModel.head(model, false),
-                recipe,
-                TrainingContext.of(Device.CPU),
-                examples.count(),
-                null,
-                Steps.over(examples, targets));
+                1, TrainableModel.head(model, false), recipe, TrainingContext.of(Device.CPU), examples, targets, null);
         Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, 1), null);
     }
 
@@ -172,7 +166,7 @@ class FitTest {
     void largeGradientsAreNotReportedAsInfinite() {
         try (Model model = model("average")) {
             for (double number : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
-                try (GradientSum sum = new GradientSum()) {
+                try (EagerSteps.GradientSum sum = new EagerSteps.GradientSum()) {
                     assertThat(sum.nonFinite()).isEmpty();
                     sum.sums().put(model.headParameters().get("classifier.weight"), own(3e38));
                     assertThat(sum.nonFinite()).isEmpty();

@@ -150,7 +150,8 @@ class RefitTest {
                             material.testCrops(),
                             context.threads(),
                             context::measuring)) {
-                Validator validator = Validator.of(ImageScores.ofFeatures(model, table, 4), labels(parts.validation()));
+                Validator validator =
+                        Validator.of(() -> new HeadInference(model, table).logits(4), labels(parts.validation()));
                 double kept = validator.validate().loss();
                 for (String name : List.of("classifier.weight", "classifier.bias")) {
                     Tensor value = model.headParameters().get(name).value();

@@ -203,7 +203,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
                     .run((outcome, scores) -> {
                         stages.put(outcome.stage(), bytes(model));
                         test.clear();
-                        test.addAll(scores.test().compute());
+                        test.addAll(scores.test().get());
                     });
             return new Outcome(early, bytes(model), stages, test, events);
         }

@@ -295,7 +295,7 @@ public final class SparkTrainer {
                     config.recipe().solver().isPresent() ? config.recipe().frozen() : config.recipe();
             new TwoStageTraining(model, recipe, data, context)
                     .run((outcome, scores) -> {
-                        List<Logits> logits = scores.validation().compute();
+                        List<Logits> logits = scores.validation().get();
                         write(
                                 file,
                                 model,

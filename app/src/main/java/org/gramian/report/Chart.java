@@ -4,15 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.StringJoiner;
+import org.gramian.report.Scale.Tick;
 
 /**
- * Line chart, which a template draws as SVG.
+ * Line chart, which the template {@code run/chart.jte} draws as SVG.
  *
  * @param title heading, also the accessible name
- * @param x horizontal axis
- * @param y vertical axis
- * @param lines data, drawn in this order
- * @param rules vertical lines that mark x values
  */
 public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> rules) {
     /** Width of the plot area of the SVG, without labels. */
@@ -24,40 +21,29 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
     /** Number of colours of the palette. */
     public static final int COLOURS = 8;
 
-    /** Number of dash patterns. */
     private static final int DASHES = 4;
 
     /** Lines with more points have no point markers: they would overlap. */
     private static final int MARKED = 40;
 
-    /**
-     * Axis of a chart.
-     *
-     * @param title quantity with its unit
-     * @param scale mapping of values to positions
-     * @param ticks labels
-     */
-    public record Axis(String title, Scale scale, List<Scale.Tick> ticks) {
-        /** Returns an axis with ticks at round numbers. */
+    /** Axis with ticks at round numbers. */
+    public record Axis(String title, Scale scale, List<Tick> ticks) {
         public static Axis of(String title, Scale scale) {
             return new Axis(title, scale, scale.ticks());
         }
 
-        /** Returns an axis with ticks at integers. */
         public static Axis counting(String title, Scale scale) {
             return new Axis(title, scale, scale.wholeTicks());
         }
     }
 
     /**
-     * Line of a chart at x = 1, 2, …, optionally with a band.
+     * Line at x = 1, 2, ….
      *
-     * @param name legend entry
      * @param y values; non-finite ones are gaps
      * @param band range at each x; empty without a band
      */
     public record Line(String name, List<Double> y, List<Range> band) {
-        /** Returns a line without a band. */
         public static Line of(String name, List<Double> y) {
             return new Line(name, y, List.of());
         }
@@ -65,16 +51,12 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
         /** Returns all finite values, including those of the band. */
         public List<Double> values() {
             List<Double> all = new ArrayList<>(y);
-            band.forEach(range -> {
-                all.add(range.low());
-                all.add(range.high());
-            });
+            band.forEach(range -> all.addAll(List.of(range.low(), range.high())));
             all.removeIf(value -> !Double.isFinite(value));
             return all;
         }
     }
 
-    /** Lower and upper edge of a band. */
     public record Range(double low, double high) {}
 
     /** Labelled vertical line at an x value. */
@@ -83,42 +65,20 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
     /**
      * Line in SVG coordinates.
      *
-     * @param name legend entry
      * @param colour index into the palette
      * @param dash index of the dash pattern
-     * @param path path data of the line
      * @param area path data of the band; empty without a band
-     * @param marks point markers; empty for lines with many points
      */
     public record Series(String name, int colour, int dash, String path, String area, List<Mark> marks) {}
 
     /** Point marker in SVG coordinates, with a tooltip. */
     public record Mark(double x, double y, String text) {}
 
-    public static Chart of(String title, Axis x, Axis y) {
-        return new Chart(title, x, y, List.of(), List.of());
-    }
-
-    /** Returns a copy with another line, in the next style. */
-    public Chart with(Line line) {
-        List<Line> more = new ArrayList<>(lines);
-        more.add(line);
-        return new Chart(title, x, y, more, rules);
-    }
-
-    /** Returns a copy with a vertical line at an x value. */
-    public Chart ruled(double at, String text) {
-        List<Rule> more = new ArrayList<>(rules);
-        more.add(new Rule(at, text));
-        return new Chart(title, x, y, lines, more);
-    }
-
     /** Returns whether the title leaves open what the lines are. */
     public boolean hasLegend() {
         return lines.size() > 1 || lines.stream().anyMatch(line -> !line.name().equals(title));
     }
 
-    /** Returns the lines in SVG coordinates. */
     public List<Series> series() {
         List<Series> series = new ArrayList<>();
         for (int i = 0; i < lines.size(); i++) {
@@ -130,17 +90,14 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
         return series;
     }
 
-    /** Returns the SVG x coordinate of a tick. */
-    public double across(Scale.Tick tick) {
+    public double across(Tick tick) {
         return round(tick.at() * WIDTH);
     }
 
-    /** Returns the SVG y coordinate of a tick. */
-    public double down(Scale.Tick tick) {
+    public double down(Tick tick) {
         return round((1 - tick.at()) * HEIGHT);
     }
 
-    /** Returns the SVG x coordinate of a value. */
     public double across(double value) {
         return round(x.scale().at(value) * WIDTH);
     }

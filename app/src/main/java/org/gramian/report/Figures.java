@@ -7,12 +7,7 @@ import org.gramian.evaluate.Proportion;
 public final class Figures {
     private Figures() {}
 
-    /**
-     * Label and value, a row of a table.
-     *
-     * @param label name of the value
-     * @param value text
-     */
+    /** A row of a table. */
     public record LabelledValue(String label, String value) {}
 
     /** Formats a fraction in percent, as {@code 79.6}. */

@@ -5,11 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Linear or logarithmic mapping of an interval to 0 to 1, with ticks at round numbers.
- *
- * @param low value at 0
- * @param high value at 1
- * @param logarithmic whether the scale is logarithmic
+ * Linear or logarithmic mapping of an interval from {@code low} to {@code high} to 0 to 1, with ticks at round numbers.
  */
 public record Scale(double low, double high, boolean logarithmic) {
     private static final int TICKS = 5;
@@ -33,7 +29,6 @@ public record Scale(double low, double high, boolean logarithmic) {
         return new Scale(begin, end > begin ? end : begin + step, false);
     }
 
-    /** Returns a linear scale between exactly these values. */
     public static Scale exactly(double low, double high) {
         return new Scale(low, high > low ? high : low + 1, false);
     }
@@ -64,7 +59,6 @@ public record Scale(double low, double high, boolean logarithmic) {
     /** Position and label. */
     public record Tick(double at, String text) {}
 
-    /** Returns ticks at round numbers. */
     public List<Tick> ticks() {
         return logarithmic ? powers() : steps(step(high - low));
     }

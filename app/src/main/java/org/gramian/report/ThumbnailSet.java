@@ -2,20 +2,17 @@ package org.gramian.report;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.gramian.basis.EvenSample;
+import org.gramian.basis.ParallelLoop;
 import org.gramian.gallery.Thumbnail;
 import org.gramian.image.ReadResult;
 import org.gramian.image.audit.AuditReport;
@@ -40,15 +37,11 @@ public record ThumbnailSet(Map<String, String> images, Map<String, List<String>>
     private static final int OF_CLASSES = 400;
     private static final int OF_A_CLASS = 6;
 
-    /**
-     * Selects the images and reads them.
-     *
-     * @param threads number of reading threads
-     */
+    /** Selects the images and reads them. */
     public static ThumbnailSet of(AuditReport report, Dataset dataset, Function<Path, ReadResult> reader, int threads)
             throws InterruptedException {
         Map<String, List<String>> strips = strips(report, dataset);
-        Set<String> names = new LinkedHashSet<>();
+        Set<String> names = new HashSet<>();
         for (Finding finding : report.findings()) {
             finding.items().stream()
                     .limit(ITEMS)
@@ -57,30 +50,17 @@ public record ThumbnailSet(Map<String, String> images, Map<String, List<String>>
                     .forEach(names::add);
         }
         strips.values().forEach(names::addAll);
-        Map<String, Path> files = new HashMap<>();
-        dataset.samples().forEach(sample -> files.put(sample.name(), sample.file()));
-        Map<String, String> images = new HashMap<>();
-        try (ExecutorService pool = Executors.newFixedThreadPool(Math.clamp(names.size(), 1, threads))) {
-            Map<String, Future<Optional<String>>> made = new HashMap<>();
-            for (String name : names) {
-                Path file = files.get(name);
-                if (file != null) {
-                    made.put(name, pool.submit(() -> thumbnail(reader.apply(file))));
-                }
-            }
-            for (Map.Entry<String, Future<Optional<String>>> entry : made.entrySet()) {
-                entry.getValue().get().ifPresent(source -> images.put(entry.getKey(), source));
-            }
-        } catch (ExecutionException failed) {
-            throw new IllegalStateException(failed.getCause());
-        }
+        List<Sample> samples = dataset.samples().stream()
+                .filter(sample -> names.contains(sample.name()))
+                .toList();
+        Map<String, String> images = new ConcurrentHashMap<>();
+        ParallelLoop.forEach(
+                samples.size(),
+                threads,
+                _ -> {},
+                i -> Thumbnail.of(reader.apply(samples.get(i).file()))
+                        .ifPresent(jpeg -> images.put(samples.get(i).name(), Thumbnail.source(jpeg))));
         return new ThumbnailSet(Map.copyOf(images), strips);
-    }
-
-    private static Optional<String> thumbnail(ReadResult reading) {
-        return reading instanceof ReadResult.Readable(var image, var _)
-                ? Optional.of(Thumbnail.source(Thumbnail.of(image)))
-                : Optional.empty();
     }
 
     /** Returns the data URI of a thumbnail; empty if the image is unreadable or beyond the bound. */

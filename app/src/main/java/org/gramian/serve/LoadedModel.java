@@ -24,10 +24,10 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
     }
 
     /** Returns why predictions cannot be explained; empty if they can. */
-    Optional<String> refusal() {
+    Optional<String> incompatibility() {
         return opened.gradients().isEmpty()
                 ? Optional.of("its engine, " + opened.engineName() + ", computes no gradients")
-                : Explainer.refusal(header().head());
+                : Explainer.incompatibility(header().head());
     }
 
     /** Returns the model in libtorch, loading it on the first call. */

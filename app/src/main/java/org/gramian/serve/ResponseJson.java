@@ -106,7 +106,7 @@ final class ResponseJson {
         ObjectNode metrics = document.putObject("metrics");
         header.card().metrics().forEach((name, value) -> metrics.put(name, value));
         return document.put("gallery", model.nearest().isPresent())
-                .put("explain", model.refusal().isEmpty());
+                .put("explain", model.incompatibility().isEmpty());
     }
 
     static ObjectNode unreadable(UploadedImage image, Unreadable reason, Limits limits) {
@@ -179,9 +179,9 @@ final class ResponseJson {
     }
 
     static void requireExplained(LoadedModel loaded) throws HttpError {
-        Optional<String> refusal = loaded.refusal();
-        if (refusal.isPresent()) {
-            throw HttpError.wrong("explain=true is not supported by this model: " + refusal.get());
+        Optional<String> reason = loaded.incompatibility();
+        if (reason.isPresent()) {
+            throw HttpError.wrong("explain=true is not supported by this model: " + reason.get());
         }
     }
 }

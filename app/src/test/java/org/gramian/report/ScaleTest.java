@@ -51,8 +51,12 @@ class ScaleTest {
 
     @Test
     void lineBreaksAtMissingValue() {
-        Chart chart = Chart.of("t", Axis.of("x", Scale.exactly(1, 3)), Axis.of("y", Scale.exactly(0, 1)))
-                .with(Line.of("a", List.of(0.0, Double.NaN, 1.0)));
+        Chart chart = new Chart(
+                "t",
+                Axis.of("x", Scale.exactly(1, 3)),
+                Axis.of("y", Scale.exactly(0, 1)),
+                List.of(Line.of("a", List.of(0.0, Double.NaN, 1.0))),
+                List.of());
         assertThat(chart.series().getFirst().path()).isEqualTo("M0.0 220.0M400.0 0.0");
         assertThat(chart.series().getFirst().marks()).hasSize(2);
     }

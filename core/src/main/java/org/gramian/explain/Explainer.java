@@ -57,7 +57,6 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         public static final Settings DEFAULT =
                 new Settings(Optional.empty(), Attribution.INTEGRATED_AGAINST_BLANK, DEFAULT_PAIRS);
 
-        /** Checks the number of pairs. */
         public Settings {
             if (pairs < 0) {
                 throw new IllegalArgumentException("expected at least 0 pairs, found " + pairs);
@@ -65,9 +64,9 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         }
     }
 
-    /** @throws IllegalArgumentException with the {@link #refusal}, or if there is no such layer */
+    /** @throws IllegalArgumentException with the {@link #incompatibility}, or if there is no such layer */
     public Explainer {
-        refusal(model.head()).ifPresent(reason -> {
+        incompatibility(model.head()).ifPresent(reason -> {
             throw new IllegalArgumentException(reason);
         });
         List<String> layers = model.backbone().wholeLayers();
@@ -78,7 +77,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     }
 
     /** Returns why a model with this head cannot be explained; empty if it can. */
-    public static Optional<String> refusal(Head head) {
+    public static Optional<String> incompatibility(Head head) {
         return head.pooling().isDifferentiable()
                 ? Optional.empty()
                 : Optional.of("predictions with the pooling "
@@ -115,7 +114,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                 Arena arena = Arena.ofConfined()) {
             CropFeatures crops = features(gradient, view, arena);
             int label = requested.orElseGet(() -> gradient.predict(crops.features()));
-            ScoreGradient.Found found = gradient.at(crops.features(), label);
+            ScoreGradient.Gradients found = gradient.at(crops.features(), label);
             Tensor shares = settings.attribution()
                     .shares(
                             crops.difference(),
@@ -156,17 +155,22 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         return Optional.of(sum);
     }
 
-    private Explanation explanation(ScoreGradient.Found found, HeatMap heat, CropMosaic mosaic, int label) {
+    private Explanation explanation(ScoreGradient.Gradients found, HeatMap heat, CropMosaic mosaic, int label) {
         Logits logits = Logits.ofCrops(found.scores());
         double probability = logits.probabilities(card.temperature())[label];
         double score = Arrays.stream(found.scores())
                 .mapToDouble(row -> row[label])
                 .average()
                 .orElseThrow();
+        Shape maps = model.backbone().features(card.crops().size(), card.crops().size());
+        int height = Math.toIntExact(maps.at(1));
+        int width = Math.toIntExact(maps.at(2));
         List<ChannelPair> pairs = new ArrayList<>();
         PairRanking ranking = new PairRanking(model.head().pooling().aggregation(), found);
         for (PairRanking.Ranked pair : ranking.top(settings.pairs())) {
-            HeatMap where = mosaic.sum(grids(ranking.shares(pair)));
+            HeatMap where = mosaic.sum(ranking.shares(pair).stream()
+                    .map(values -> new Grid(height, width, values))
+                    .toList());
             pairs.add(new ChannelPair(pair.first(), pair.second(), pair.contribution(), where));
         }
         return new Explanation(
@@ -185,20 +189,11 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         return grids;
     }
 
-    /** Returns maps of the positions of the pooling's input. */
-    private List<Grid> grids(List<float[]> crops) {
-        int size = card.crops().size();
-        Shape features = model.backbone().features(size, size);
-        int height = Math.toIntExact(features.at(1));
-        int width = Math.toIntExact(features.at(2));
-        return crops.stream().map(values -> new Grid(height, width, values)).toList();
-    }
-
     /**
      * Ranks pairs of feature maps, or single maps, by their contribution to a score: gradient times the image's contribution to an entry
      * ({@link EntryTerms}), summed over crops, and over positions for single maps.
      */
-    record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
+    record PairRanking(Aggregation aggregation, ScoreGradient.Gradients found) {
         /** A pair, or the same map twice, with its contribution in each crop. */
         @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
         record Ranked(int first, int second, double[] crops) {
@@ -239,9 +234,9 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
          */
         private List<Ranked> pairs(Kernel kernel) {
             EntryTerms terms = EntryTerms.of(kernel);
-            double[] entries = found.meeting().toDoubles();
-            double[] gradients = found.meetingGradient().toDoubles();
-            int size = Math.toIntExact(found.meeting().size(1));
+            double[] entries = found.aggregatedFeatures().toDoubles();
+            double[] gradients = found.aggregatedGradient().toDoubles();
+            int size = Math.toIntExact(found.aggregatedFeatures().size(1));
             int[] active = active();
             List<Ranked> all = new ArrayList<>();
             for (int i : active) {
@@ -267,15 +262,14 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
 
         private List<Ranked> channels() {
             Tensor products = products();
-            double[] sums = products.sum(2).toDoubles();
             int crops = Math.toIntExact(products.size(0));
             int maps = Math.toIntExact(products.size(1));
+            double[] sums = products.sum(2).toDoubles();
             List<Ranked> all = new ArrayList<>();
             for (int i = 0; i < maps; i++) {
+                int map = i;
                 double[] own = new double[crops];
-                for (int n = 0; n < crops; n++) {
-                    own[n] = sums[n * maps + i];
-                }
+                Arrays.setAll(own, n -> sums[n * maps + map]);
                 all.add(new Ranked(i, i, own));
             }
             return all;
@@ -283,7 +277,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
 
         /** Returns gradient times feature, {@code [n, C, N]}. */
         private Tensor products() {
-            Tensor products = found.meeting().mul(found.meetingGradient());
+            Tensor products = found.aggregatedFeatures().mul(found.aggregatedGradient());
             long crops = products.size(0);
             long maps = products.size(1);
             return products.contiguous().reshape(crops, maps, products.shape().elements() / (crops * maps));

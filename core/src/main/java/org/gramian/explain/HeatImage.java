@@ -69,24 +69,16 @@ public final class HeatImage {
         return image;
     }
 
-    /**
-     * A drawn explanation.
-     *
-     * @param lettered whether it has text: false if Java finds no fonts
-     */
-    public record Sheet(BufferedImage image, boolean lettered) {}
-
-    /** Draws the image, its heat map, a legend, and the largest contributions of feature maps. */
-    public static Sheet sheet(Image image, Explanation why) {
-        boolean lettered = hasFonts();
-        return new Sheet(sheet(image, why, lettered), lettered);
+    /** Draws the image, its heat map, a legend, and the largest contributions of feature maps; no text if Java finds no fonts. */
+    public static BufferedImage sheet(Image image, Explanation why) {
+        return sheet(image, why, hasFonts());
     }
 
     static BufferedImage sheet(Image image, Explanation why, boolean lettered) {
         return new SheetPainter(image, why, lettered).draw();
     }
 
-    private static boolean hasFonts() {
+    static boolean hasFonts() {
         try {
             new TextLayout("a", SheetPainter.font(12), new FontRenderContext(null, true, true)).getBounds();
             return true;

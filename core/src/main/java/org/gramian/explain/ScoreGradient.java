@@ -2,7 +2,6 @@ package org.gramian.explain;
 
 import java.lang.foreign.MemorySegment;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
@@ -37,11 +36,12 @@ record ScoreGradient(Model model, String layer) {
      *
      * @param scores of every crop, {@code [n, k]}
      * @param features gradient with respect to the layer's maps, of their shape
-     * @param maps the maps that the head aggregates
-     * @param meeting the middle of the head, see {@link HeadPath}
+     * @param maps input of the head's aggregation
+     * @param aggregatedFeatures see {@link HeadPath}
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
-    record Found(float[][] scores, Tensor features, Tensor maps, Tensor meeting, Tensor meetingGradient) {}
+    record Gradients(
+            float[][] scores, Tensor features, Tensor maps, Tensor aggregatedFeatures, Tensor aggregatedGradient) {}
 
     /** Computes the layer's maps of crops {@code [n, 3, s, s]}, in the current scope. */
     Tensor features(MemorySegment crops, Shape shape) {
@@ -63,7 +63,7 @@ record ScoreGradient(Model model, String layer) {
     }
 
     /** Computes the gradient of a class's score, averaged over crops, at the layer's maps. */
-    Found at(Tensor features, int label) {
+    Gradients at(Tensor features, int label) {
         HeadPath path = HeadPath.of(model.head());
         try (Tape forth = Tape.recording();
                 Tape rest = Tape.recording()) {
@@ -71,16 +71,16 @@ record ScoreGradient(Model model, String layer) {
             Var last = model.backbone().after(layer, variable, frozen(model.backboneParameters(), forth));
             Bindings parameters = frozen(model.headParameters(), forth);
             Var maps = path.maps(last, parameters);
-            Var meeting = path.meeting(maps, parameters);
+            Var aggregatedFeatures = path.aggregatedFeatures(maps, parameters);
             Tensor seen = maps.value().copy();
-            Tensor met = meeting.value().copy();
+            Tensor met = aggregatedFeatures.value().copy();
             Var middle = rest.variable(met);
             Var scores = path.scores(middle, frozen(model.headParameters(), rest));
             float[][] rows = Engine.toRows(scores.value());
-            try (Gradients back = rest.backward(scores, upstream(scores.value(), label))) {
+            try (var back = rest.backward(scores, upstream(scores.value(), label))) {
                 Tensor upstream = back.of(middle).copy();
-                try (Gradients further = forth.backward(meeting, upstream)) {
-                    return new Found(rows, further.of(variable).copy(), seen, met, upstream);
+                try (var further = forth.backward(aggregatedFeatures, upstream)) {
+                    return new Gradients(rows, further.of(variable).copy(), seen, met, upstream);
                 }
             }
         }
@@ -113,24 +113,22 @@ record ScoreGradient(Model model, String layer) {
             return head.pooling();
         }
 
-        /** Computes the maps to aggregate from features {@code [n, c, h, w]}. */
         Var maps(Var features, Bindings parameters) {
             return pooling().reduce(features, parameters.under("pooling"));
         }
 
-        /** Computes the middle from these maps. */
-        Var meeting(Var maps, Bindings parameters) {
+        Var aggregatedFeatures(Var maps, Bindings parameters) {
             return pooling().aggregation() instanceof SecondOrder secondOrder
                     ? secondOrder.matrices(maps, parameters.under("pooling"))
                     : maps;
         }
 
         /** Computes scores {@code [n, k]} from the middle. */
-        Var scores(Var meeting, Bindings parameters) {
+        Var scores(Var aggregatedFeatures, Bindings parameters) {
             Bindings own = parameters.under("pooling");
             Var x = pooling().aggregation() instanceof SecondOrder secondOrder
-                    ? secondOrder.vectorize(secondOrder.transform(meeting, own), own)
-                    : pooling().aggregate(meeting, own);
+                    ? secondOrder.vectorize(secondOrder.transform(aggregatedFeatures, own), own)
+                    : pooling().aggregate(aggregatedFeatures, own);
             for (int i = 0; i < pooling().normalizations().size(); i++) {
                 x = pooling().normalize(i, x, own);
             }

@@ -6,12 +6,14 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Base64;
+import java.util.Optional;
 import javax.imageio.IIOImage;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageWriteParam;
 import javax.imageio.ImageWriter;
 import javax.imageio.stream.MemoryCacheImageOutputStream;
 import org.gramian.image.Image;
+import org.gramian.image.ReadResult;
 import org.gramian.image.Resize;
 
 /** JPEG thumbnails with a long side of at most {@value #SIDE} pixels. */
@@ -30,6 +32,11 @@ public final class Thumbnail {
         int width = (int) Math.max(1, Math.round(image.width() * scale));
         int height = (int) Math.max(1, Math.round(image.height() * scale));
         return jpeg(scale == 1 ? image : Resize.to(image, width, height));
+    }
+
+    /** Returns the thumbnail of an image; empty if it is unreadable. */
+    public static Optional<byte[]> of(ReadResult reading) {
+        return reading instanceof ReadResult.Readable(var image, var _) ? Optional.of(of(image)) : Optional.empty();
     }
 
     public static String source(byte[] jpeg) {

@@ -218,7 +218,7 @@ class ExplainerTest {
         try (Model words = Models.random("bow:4", DType.F32);
                 Model model = Models.random("average", DType.F32)) {
             assertRejected(() -> new Explainer(words, card, Settings.DEFAULT), "bow:4");
-            assertThat(Explainer.refusal(model.head())).isEmpty();
+            assertThat(Explainer.incompatibility(model.head())).isEmpty();
             assertThatThrownBy(() -> Models.explain(model, card, Models.plain(64, 64), 2))
                     .has(facts("0", "1", "2"));
             Settings nowhere = new Settings(Optional.of("conv5"), Attribution.GRAD_CAM, 0);

@@ -62,17 +62,17 @@ class ScoreGradientTest {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F64);
                 Tape tape = Tape.inference()) {
-            ScoreGradient.Found found =
+            ScoreGradient.Gradients found =
                     new ScoreGradient(model, model.backbone().layer()).at(features(model, 1), 0);
             ScoreGradient.HeadPath path = ScoreGradient.HeadPath.of(model.head());
             Bindings parameters = Bindings.of(model.headParameters().variables(tape));
-            int size = Math.toIntExact(found.meeting().size(1));
+            int size = Math.toIntExact(found.aggregatedFeatures().size(1));
             SecondOrder secondOrder = (SecondOrder) model.head().pooling().aggregation();
             for (PairRanking.Ranked pair : new PairRanking(secondOrder, found).top(5)) {
                 double without = PairRanking.EntryTerms.of(secondOrder.kernel()).without(pair.first() == pair.second());
                 double[] scores = new double[2];
                 for (int side = 0; side < 2; side++) {
-                    double[] entries = found.meeting().toDoubles();
+                    double[] entries = found.aggregatedFeatures().toDoubles();
                     int place = pair.first() * size + pair.second();
                     entries[place] += (side == 0 ? STEP : -STEP) * (entries[place] - without);
                     entries[pair.second() * size + pair.first()] = entries[place];
@@ -100,7 +100,7 @@ class ScoreGradientTest {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F64)) {
             Tensor features = features(model, 2);
-            ScoreGradient.Found found =
+            ScoreGradient.Gradients found =
                     new ScoreGradient(model, model.backbone().layer()).at(features, 0);
             double sum = new PairRanking(model.head().pooling().aggregation(), found)
                     .top(1000).stream()
@@ -110,7 +110,7 @@ class ScoreGradientTest {
             try (Tape tape = Tape.inference()) {
                 Bindings parameters = Bindings.of(model.headParameters().variables(tape));
                 Tensor none = Tensors.zeros(found.maps().shape(), DType.F64, Device.CPU);
-                double blank = path.scores(path.meeting(tape.constant(none), parameters), parameters)
+                double blank = path.scores(path.aggregatedFeatures(tape.constant(none), parameters), parameters)
                         .value()
                         .slice(1, 0, 1)
                         .mean()

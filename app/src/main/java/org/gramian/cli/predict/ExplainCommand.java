@@ -121,8 +121,7 @@ public final class ExplainCommand implements Callable<Integer> {
             CroppedImage view = CroppedImage.of(image, stored.card());
             Explanation why =
                     className == null ? explainer.explain(view) : explainer.explain(view, label(card, className));
-            HeatImage.Sheet sheet = HeatImage.sheet(image, why);
-            byte[] png = HeatImage.png(sheet.image());
+            byte[] png = HeatImage.png(HeatImage.sheet(image, why));
             AtomicFile.put(out, partial -> Files.write(partial, png));
             if (json != null) {
                 ReportFile.of(json).write(JsonText.indented(json(why)) + "\n");
@@ -132,10 +131,6 @@ public final class ExplainCommand implements Callable<Integer> {
                 console.out().println(tried(stored, image, why));
             }
             console.out().flush();
-            if (!sheet.lettered()) {
-                console.say("no fonts found: " + out + " has no text; install fontconfig and a font"
-                        + " such as DejaVu Sans");
-            }
             console.say("wrote " + out);
             return ExitCode.DONE;
         }

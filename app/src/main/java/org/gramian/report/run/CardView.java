@@ -16,9 +16,7 @@ import org.gramian.report.run.RunData.ModelData;
 /**
  * Model card: training data, model and next commands.
  *
- * @param trained images, protocol, fingerprint
- * @param model file, parts, preprocessing
- * @param commands commands to copy, labelled by their purpose
+ * @param commands to copy, labelled by their purpose
  */
 public record CardView(List<LabelledValue> trained, List<LabelledValue> model, List<LabelledValue> commands) {
     /** Entries of the provenance that other parts of the page show. */

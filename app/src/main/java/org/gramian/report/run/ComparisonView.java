@@ -22,8 +22,6 @@ import org.gramian.report.run.PredictionSet.TestPrediction;
 /**
  * Comparison of several runs with the first.
  *
- * @param rows metrics of each run
- * @param differences of each further run from the first
  * @param curves accuracies by epoch; empty if no run has a history
  * @param classes recall of every class; empty if the classes differ
  */
@@ -32,11 +30,8 @@ public record ComparisonView(
     /**
      * Metrics of a run.
      *
-     * @param name of the run
      * @param pooling backbone and pooling; a selected pooling by its name
      * @param accuracy with its confidence interval, or mean and standard deviation over folds
-     * @param metrics over its folds
-     * @param parameters number of parameters
      */
     public record Row(String name, String pooling, String accuracy, FoldSummary metrics, String parameters) {
         static Row of(RunData run) {
@@ -61,10 +56,9 @@ public record ComparisonView(
     /**
      * Paired difference of a run from the first.
      *
-     * @param name of the run
      * @param text the difference with its p-value
      * @param judgement the conclusion, or why the runs are not comparable
-     * @param images test images that only one of both classifies correctly; empty if there are none
+     * @param images test images that only one of both classifies correctly
      */
     public record Difference(String name, String text, String judgement, List<OnlyRight> images) {
         static Difference of(RunData run, RunData first, ImageSheet sheet) {
@@ -90,7 +84,6 @@ public record ComparisonView(
      * Test images that one run classifies correctly and the other does not.
      *
      * @param name of the run that is right
-     * @param count number of these images
      * @param shown predictions of the other run for some of them, most confident first
      */
     public record OnlyRight(String name, int count, List<TestPrediction> shown) {

@@ -1,6 +1,5 @@
 package org.gramian.report.run;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -8,9 +7,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import org.gramian.gallery.Thumbnail;
 
-/**
- * Thumbnails of a page, each stored once (about 4 kB) and referenced by number. First come, first served.
- */
+/** Thumbnails of a page, each stored once (about 4 kB) and referenced by number. First come, first served. */
 public final class ImageSheet {
     /** Most thumbnails of a page: about 4 MB. */
     public static final int MOST = 1_000;
@@ -19,42 +16,35 @@ public final class ImageSheet {
     private record Key(Thumbnails source, String name) {}
 
     private final Map<Key, OptionalInt> known = new HashMap<>();
-    private final Map<String, Integer> places = new LinkedHashMap<>();
+    private final Map<String, Integer> numbers = new LinkedHashMap<>();
     private boolean overflowed;
 
     /** Returns the number of a thumbnail; empty if the image is not available or the page is full. */
     OptionalInt place(String name, Thumbnails source) {
-        Key key = new Key(source, name);
-        OptionalInt before = known.get(key);
-        if (before != null) {
-            return before;
-        }
-        OptionalInt found = OptionalInt.empty();
-        if (full() && source.decodes()) {
-            overflowed = true;
-        } else {
-            found = source.jpeg(name).map(Thumbnail::source).map(this::place).orElse(OptionalInt.empty());
-        }
-        known.put(key, found);
-        return found;
+        return known.computeIfAbsent(new Key(source, name), _ -> {
+            if (full() && source.decodes()) {
+                overflowed = true;
+                return OptionalInt.empty();
+            }
+            return source.source()
+                    .apply(name)
+                    .map(Thumbnail::source)
+                    .map(this::place)
+                    .orElse(OptionalInt.empty());
+        });
     }
 
     private OptionalInt place(String image) {
-        Integer number = places.get(image);
-        if (number != null) {
-            return OptionalInt.of(number);
-        }
-        if (full()) {
+        if (!numbers.containsKey(image) && full()) {
             overflowed = true;
             return OptionalInt.empty();
         }
-        places.put(image, places.size());
-        return OptionalInt.of(places.size() - 1);
+        return OptionalInt.of(numbers.computeIfAbsent(image, _ -> numbers.size()));
     }
 
     /** Returns whether the page takes no more images. */
     boolean full() {
-        return places.size() >= MOST;
+        return numbers.size() >= MOST;
     }
 
     /** Returns whether an image was left out because the page is full. */
@@ -64,6 +54,6 @@ public final class ImageSheet {
 
     /** Returns the data URIs by number. */
     public List<String> images() {
-        return new ArrayList<>(places.keySet());
+        return List.copyOf(numbers.keySet());
     }
 }

@@ -2,15 +2,14 @@ package org.gramian.report.run;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.report.Chart;
 import org.gramian.report.Chart.Axis;
 import org.gramian.report.Chart.Line;
+import org.gramian.report.Chart.Rule;
 import org.gramian.report.Figures;
 import org.gramian.report.Scale;
 import org.gramian.report.run.RunData.FoldData;
@@ -21,9 +20,6 @@ import org.gramian.train.loop.StageResult;
  * Learning curves of a fold by epoch, counted through all stages. A vertical line marks where a stage begins. Values that are not
  * finite are gaps.
  *
- * @param fold name of the fold
- * @param charts loss, accuracy, learning rate, and distance of W from orthonormality if recorded
- * @param sentence summary
  * @param remarks on stages that were still improving, and on a refitted classifier
  */
 public record LearningView(String fold, List<Chart> charts, String sentence, List<String> remarks) {
@@ -67,7 +63,6 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
                         : ". No validation set.");
     }
 
-    /** Returns the loss of the training set and, if there is one, of the validation set. */
     static Chart loss(List<EpochDone> epochs) {
         Line training = line("training", epochs, EpochDone::loss);
         Line validation = line("validation", epochs, EpochDone::validationLoss);
@@ -75,18 +70,19 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
                 .flatMap(line -> line.values().stream())
                 .reduce(Double::max)
                 .orElse(1.0);
-        Chart chart = byEpoch("loss", epochs, Scale.linear(0, highest)).with(training);
-        return isValidated(epochs) ? chart.with(validation) : chart;
+        return byEpoch("loss", epochs, Scale.linear(0, highest), training, validation);
     }
 
-    /** Returns the accuracy on the training set and, if there is one, on the validation set. */
     static Chart accuracy(List<EpochDone> epochs) {
-        Chart chart = byEpoch("accuracy in %", epochs, Scale.exactly(0, 100))
-                .with(line("training", epochs, LearningView::trainingAccuracy));
-        return isValidated(epochs) ? chart.with(line("validation", epochs, LearningView::validationAccuracy)) : chart;
+        return byEpoch(
+                "accuracy in %",
+                epochs,
+                Scale.exactly(0, 100),
+                line("training", epochs, LearningView::trainingAccuracy),
+                line("validation", epochs, LearningView::validationAccuracy));
     }
 
-    /** Returns the learning rate at the last step of every epoch, on a logarithmic scale. */
+    /** Draws the learning rate at the last step of every epoch, on a logarithmic scale. */
     static Chart learningRate(List<EpochDone> epochs) {
         return positive("learning rate", epochs, epoch -> epoch.learningRate() > 0 ? epoch.learningRate() : Double.NaN);
     }
@@ -95,12 +91,12 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
         Line line = line(title, epochs, value);
         double low = line.values().stream().reduce(Double::min).orElse(0.1);
         double high = line.values().stream().reduce(Double::max).orElse(1.0);
-        return byEpoch(title, epochs, Scale.logarithmic(low, high)).with(line);
+        return chart(title, epochs.size(), Axis.of(title, Scale.logarithmic(low, high)), List.of(line), rules(epochs));
     }
 
     /**
-     * Returns the accuracies of several runs: on the validation set if all runs have one, otherwise on the training
-     * set. Stages are marked if they begin at the same epoch in all runs.
+     * Draws the accuracies of several runs: on the validation set if all runs have one, otherwise on the training set. Stages are
+     * marked if they begin at the same epoch in all runs.
      *
      * @param names legend entries; runs of different folders may share one
      * @param histories epochs of each run; runs without epochs are left out
@@ -112,30 +108,25 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
             return Optional.empty();
         }
         boolean validated = trained.stream().allMatch(LearningView::isValidated);
-        ToDoubleFunction<EpochDone> value =
-                validated ? LearningView::validationAccuracy : LearningView::trainingAccuracy;
         List<Line> lines = IntStream.range(0, names.size())
                 .filter(i -> !histories.get(i).isEmpty())
-                .mapToObj(i -> line(names.get(i), histories.get(i), value))
+                .mapToObj(i -> line(
+                        names.get(i),
+                        histories.get(i),
+                        validated ? LearningView::validationAccuracy : LearningView::trainingAccuracy))
                 .toList();
         List<Double> values =
                 lines.stream().flatMap(line -> line.values().stream()).toList();
-        Chart chart = Chart.of(
+        Scale scale = Scale.linear(
+                values.stream().reduce(Double::min).orElse(0.0),
+                values.stream().reduce(Double::max).orElse(100.0));
+        boolean aligned = trained.stream().map(LearningView::rules).distinct().count() == 1;
+        return Optional.of(chart(
                 (validated ? "validation" : "training") + " accuracy in %",
-                Axis.counting(
-                        "epoch",
-                        Scale.exactly(
-                                1, trained.stream().mapToInt(List::size).max().orElseThrow())),
-                Axis.of(
-                        "accuracy in %",
-                        Scale.linear(
-                                values.stream().reduce(Double::min).orElse(0.0),
-                                values.stream().reduce(Double::max).orElse(100.0))));
-        for (Line line : lines) {
-            chart = chart.with(line);
-        }
-        boolean aligned = trained.stream().map(LearningView::stages).distinct().count() == 1;
-        return Optional.of(aligned ? staged(chart, trained.getFirst()) : chart);
+                trained.stream().mapToInt(List::size).max().orElseThrow(),
+                Axis.of("accuracy in %", scale),
+                lines,
+                aligned ? rules(trained.getFirst()) : List.of()));
     }
 
     /** Returns whether epochs were scored on a validation set; without one, the score repeats the training loss. */
@@ -143,9 +134,13 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
         return epochs.stream().anyMatch(epoch -> Double.compare(epoch.validationLoss(), epoch.loss()) != 0);
     }
 
-    private static Chart byEpoch(String title, List<EpochDone> epochs, Scale scale) {
-        Axis axis = Axis.counting("epoch", Scale.exactly(1, epochs.size()));
-        return staged(Chart.of(title, axis, Axis.of(title, scale)), epochs);
+    private static Chart byEpoch(String title, List<EpochDone> epochs, Scale scale, Line training, Line validation) {
+        List<Line> lines = isValidated(epochs) ? List.of(training, validation) : List.of(training);
+        return chart(title, epochs.size(), Axis.of(title, scale), lines, rules(epochs));
+    }
+
+    private static Chart chart(String title, int epochs, Axis y, List<Line> lines, List<Rule> rules) {
+        return new Chart(title, Axis.counting("epoch", Scale.exactly(1, epochs)), y, lines, rules);
     }
 
     private static Line line(String name, List<EpochDone> epochs, ToDoubleFunction<EpochDone> value) {
@@ -160,22 +155,11 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
         return 100 * (1 - epoch.validationError());
     }
 
-    private static Chart staged(Chart chart, List<EpochDone> epochs) {
-        Chart marked = chart;
-        for (Map.Entry<Integer, Integer> stage : stages(epochs).entrySet()) {
-            marked = marked.ruled(stage.getKey() + 0.5, "stage " + stage.getValue());
-        }
-        return marked;
-    }
-
-    /** Returns the stages after the first, by the number of epochs before them. */
-    private static Map<Integer, Integer> stages(List<EpochDone> epochs) {
-        Map<Integer, Integer> stages = new TreeMap<>();
-        for (int i = 1; i < epochs.size(); i++) {
-            if (epochs.get(i).stage() != epochs.get(i - 1).stage()) {
-                stages.put(i, epochs.get(i).stage());
-            }
-        }
-        return stages;
+    /** Marks the stages after the first between two epochs. */
+    private static List<Rule> rules(List<EpochDone> epochs) {
+        return IntStream.range(1, epochs.size())
+                .filter(i -> epochs.get(i).stage() != epochs.get(i - 1).stage())
+                .mapToObj(i -> new Rule(i + 0.5, "stage " + epochs.get(i).stage()))
+                .toList();
     }
 }

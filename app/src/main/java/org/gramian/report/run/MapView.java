@@ -6,21 +6,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.gramian.basis.EvenSample;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Gallery.Item;
 import org.gramian.gallery.Gallery.Subset;
 import org.gramian.report.Chart;
 import org.gramian.report.Figures;
-import org.gramian.report.embedding.PrincipalComponents;
-import org.gramian.report.embedding.Tsne;
 import org.gramian.report.run.PredictionSet.TestPrediction;
+import org.gramian.report.run.RunData.FoldData;
 
 /**
- * Two-dimensional embeddings of the descriptors of test images.
+ * Two-dimensional embeddings of the descriptors of test images, by t-SNE and PCA.
  *
- * @param maps t-SNE and PCA of the same images
- * @param legend marker of each class
  * @param remark number of images, fold and options of t-SNE
  */
 public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
@@ -48,7 +46,6 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
      * shapes, after {@link #MARKERS} classes everything repeats.
      *
      * @param kind index of the class
-     * @param name of the class
      */
     public record Entry(int kind, String name) {
         public String colour() {
@@ -64,7 +61,6 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     /**
      * Scatter plot in a square, both axes with the same scale.
      *
-     * @param title method of the embedding
      * @param dots points, errors last, so that none is hidden
      */
     public record PointMap(String title, List<Dot> dots) {
@@ -105,10 +101,8 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     /**
      * Image of a point.
      *
-     * @param marker of its class
      * @param text name and prediction
      * @param image number on the {@link ImageSheet}; -1 without one
-     * @param wrong whether the prediction is wrong
      */
     public record Subject(Entry marker, String text, int image, boolean wrong) {
         public String style() {
@@ -116,12 +110,14 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
         }
     }
 
-    /**
-     * Embeds the test images of a fold; empty with fewer than 4 in the gallery.
-     *
-     * @param predictions of this fold only: the model of another fold may predict otherwise
-     */
-    static Optional<MapView> of(Gallery gallery, String fold, PredictionSet predictions, ImageSheet sheet) {
+    /** Embeds the test images of a fold; none with fewer than 4 in the gallery. */
+    static Stream<MapView> of(RunData run, FoldData fold, ImageSheet sheet) {
+        // Of this fold only: the model of another fold may predict otherwise.
+        PredictionSet predictions = PredictionSet.of(run, List.of(fold.evaluation()));
+        return fold.gallery().stream().flatMap(gallery -> of(gallery, fold.name(), predictions, sheet).stream());
+    }
+
+    private static Optional<MapView> of(Gallery gallery, String fold, PredictionSet predictions, ImageSheet sheet) {
         List<Integer> test = IntStream.range(0, gallery.items().size())
                 .filter(i -> gallery.items().get(i).subset() == Subset.TEST)
                 .boxed()

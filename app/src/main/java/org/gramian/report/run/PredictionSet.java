@@ -1,7 +1,6 @@
 package org.gramian.report.run;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import org.gramian.evaluate.ConfusionMatrix;
@@ -9,20 +8,11 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.ImagePrediction;
 import org.gramian.report.Figures;
 
-/**
- * Predictions of a run for its test images, pooled over folds. An image that several folds test occurs once for each.
- *
- * @param classes class names
- * @param predictions with their probabilities
- * @param thumbnails of the run
- */
+/** Predictions of a run for its test images, pooled over folds. An image that several folds test occurs once for each. */
 public record PredictionSet(List<String> classes, List<TestPrediction> predictions, Thumbnails thumbnails) {
     /**
      * Test image with its prediction.
      *
-     * @param prediction of the model
-     * @param truth true class
-     * @param predicted predicted class
      * @param probability of the predicted class under the temperature of the fold, 0 to 1
      * @param image number of its thumbnail on the {@link ImageSheet}; -1 without one
      */
@@ -74,15 +64,8 @@ public record PredictionSet(List<String> classes, List<TestPrediction> predictio
     }
 
     ConfusionMatrix confusion() {
-        int size = classes.size();
-        int[][] counts = new int[size][size];
-        predictions.forEach(
-                one -> counts[one.prediction().truth()][one.prediction().predicted()]++);
-        return new ConfusionMatrix(
-                classes,
-                Arrays.stream(counts)
-                        .map(row -> Arrays.stream(row).boxed().toList())
-                        .toList());
+        return ConfusionMatrix.of(
+                classes, predictions.stream().map(TestPrediction::prediction).toList());
     }
 
     /** Returns the errors, most confident first. */

@@ -10,7 +10,6 @@ import org.gramian.report.Figures;
  *
  * @param title before or after temperature scaling
  * @param error expected calibration error in percent
- * @param bars one for each bin with images
  */
 public record ReliabilityView(String title, String error, List<Bar> bars) {
     public static final int SIDE = 260;
@@ -18,11 +17,8 @@ public record ReliabilityView(String title, String error, List<Bar> bars) {
     /**
      * Bin of confidence in SVG coordinates.
      *
-     * @param x from the left
-     * @param width of the bar
      * @param top accuracy, from the top
      * @param aim mean confidence, from the top
-     * @param text tooltip
      */
     public record Bar(double x, double width, double top, double aim, String text) {
         /** Returns the upper edge of the gap between accuracy and confidence, from the top. */

@@ -20,11 +20,8 @@ import org.gramian.train.loop.StageResult;
 /**
  * Files of a run.
  *
- * @param name of the run
  * @param folds with an evaluation, at least one
  * @param thumbnails of the test images
- * @param configuration options with their origins
- * @param audit of the images
  * @param missing reasons why optional parts are missing
  */
 public record RunData(
@@ -34,27 +31,27 @@ public record RunData(
         List<ConfigRow> configuration,
         Optional<AuditSummary> audit,
         Map<ReportPart, Set<String>> missing) {
-    /** Optional parts of a report. */
+    /** Optional parts of a report, with the reason if a part is missing without one. */
     public enum ReportPart {
-        FOLD,
-        CURVES,
-        IMAGES,
-        MODEL,
-        SPD,
-        CONFIGURATION,
-        AUDIT
+        FOLD("the fold is not finished"),
+        CURVES("the classifier was fitted by a solver, without epochs"),
+        IMAGES("the gallery holds fewer than 4 test images"),
+        MODEL("the run has no model"),
+        SPD("this pooling has no matrices"),
+        CONFIGURATION("it is empty"),
+        AUDIT("the run has no audit");
+
+        private final String usualReason;
+
+        ReportPart(String usualReason) {
+            this.usualReason = usualReason;
+        }
     }
 
     /**
      * Files of one fold.
      *
-     * @param evaluation on the test images
      * @param afterFirst evaluation after stage 1, if stage 2 followed
-     * @param epochs training history
-     * @param stages results of the training stages
-     * @param gallery thumbnails and descriptors
-     * @param model model file
-     * @param matrices inspection of the matrices of the pooling
      * @param poolings compared on the training images, the selected one first; empty if the pooling was given
      */
     public record FoldData(
@@ -121,6 +118,12 @@ public record RunData(
 
     Set<String> reasons(ReportPart part) {
         return missing.getOrDefault(part, Set.of());
+    }
+
+    /** Returns why a part is not shown, as a sentence. */
+    String without(ReportPart part) {
+        Set<String> reasons = reasons(part);
+        return "Not shown: " + (reasons.isEmpty() ? part.usualReason : String.join("; ", reasons)) + ".";
     }
 
     /** Returns the classes, which all folds share. */

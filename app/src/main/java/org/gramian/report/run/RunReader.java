@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -14,12 +13,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
-import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.gallery.Gallery;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.Finding.Severity;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelFile;
 import org.gramian.report.run.RunData.AuditFinding;
@@ -29,12 +25,11 @@ import org.gramian.report.run.RunData.FoldData;
 import org.gramian.report.run.RunData.ModelData;
 import org.gramian.report.run.RunData.ReportPart;
 import org.gramian.run.ExistingRun;
-import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.History;
 import org.gramian.train.loop.StageResult;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Reads a run folder or an evaluation file; the page shows the reason in place of a missing or damaged file. */
@@ -54,6 +49,12 @@ public final class RunReader {
     private static final Pattern CONFIG_SECTION = Pattern.compile("([\\w-]+):\\s*");
     private static final Pattern CONFIG_VALUE =
             Pattern.compile("( *)([\\w-]+): +(\"(?:[^\"\\\\]|\\\\.)*+\"|[^\\s#]\\S*)(?:\\s+#\\s?(.*))?");
+
+    private static final JsonMapper AUDIT = JsonMapper.builder()
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
+            .build();
 
     private final Path run;
     private final Map<ReportPart, Set<String>> missing = new EnumMap<>(ReportPart.class);
@@ -83,16 +84,11 @@ public final class RunReader {
         if (folds.isEmpty()) {
             EvaluationFile.readAll(run); // throws with the reason
         }
-        List<Thumbnails> galleries = folds.stream()
-                .flatMap(fold -> fold.gallery().stream())
-                .map(Thumbnails::of)
-                .toList();
         return new RunData(
                 String.valueOf(run.toAbsolutePath().normalize().getFileName()),
                 folds,
-                name -> galleries.stream()
-                        .flatMap(gallery -> gallery.jpeg(name).stream())
-                        .findFirst(),
+                Thumbnails.of(
+                        folds.stream().flatMap(fold -> fold.gallery().stream()).toList()),
                 part(ReportPart.CONFIGURATION, run.resolve(ExistingRun.CONFIG), RunReader::configuration)
                         .orElse(List.of()),
                 part(ReportPart.AUDIT, run.resolve(AuditReport.FILE_NAME), RunReader::audit),
@@ -101,18 +97,8 @@ public final class RunReader {
 
     /** Returns the fold folders by number; a run of one fold, or a file, is its own folder. */
     private List<Path> folders() throws IOException {
-        if (!Files.isDirectory(run)) {
-            return List.of(run);
-        }
-        try (Stream<Path> content = Files.list(run)) {
-            List<Path> folds = content.filter(
-                            path -> path.getFileName().toString().matches("fold-\\d+") && Files.isDirectory(path))
-                    .sorted(Comparator.<Path>comparingInt(
-                                    path -> path.toString().length())
-                            .thenComparing(Path::toString))
-                    .toList();
-            return folds.isEmpty() ? List.of(run) : folds;
-        }
+        List<Path> folds = Files.isDirectory(run) ? EvaluationFile.folds(run) : List.of();
+        return folds.isEmpty() ? List.of(run) : folds;
     }
 
     private FoldData fold(Path folder) throws IOException {
@@ -124,26 +110,19 @@ public final class RunReader {
         }
         Path first = folder.resolve(AFTER_FIRST);
         Path poolings = folder.resolve(HeadSearch.FILE);
-        Optional<Evaluation> afterFirst =
-                Files.exists(first) ? Optional.of(EvaluationFile.read(first)) : Optional.empty();
-        Optional<List<EpochDone>> epochs = part(
-                ReportPart.CURVES,
-                folder.resolve(HISTORY),
-                file -> History.open(file).epochs());
+        Path model = folder.resolve(MODEL);
         return new FoldData(
                 EvaluationFile.read(folder.resolve(EvaluationFile.FILE)),
-                afterFirst,
-                epochs.orElse(List.of()),
+                Files.exists(first) ? Optional.of(EvaluationFile.read(first)) : Optional.empty(),
+                part(
+                                ReportPart.CURVES,
+                                folder.resolve(HISTORY),
+                                file -> History.open(file).epochs())
+                        .orElse(List.of()),
                 stages(folder),
-                part(
-                                ReportPart.IMAGES,
-                                folder.resolve(Gallery.FILE),
-                                file -> Gallery.beside(file.resolveSibling(MODEL)))
+                part(ReportPart.IMAGES, folder.resolve(Gallery.FILE), _ -> Gallery.beside(model))
                         .flatMap(found -> found),
-                part(
-                        ReportPart.MODEL,
-                        folder.resolve(MODEL),
-                        file -> new ModelData(file, Files.size(file), ModelFile.header(file))),
+                part(ReportPart.MODEL, model, file -> new ModelData(file, Files.size(file), ModelFile.header(file))),
                 part(ReportPart.SPD, folder.resolve(SpdInspection.FILE), SpdInspection::read),
                 Files.exists(poolings) ? HeadSearch.Result.read(poolings).entries() : List.of());
     }
@@ -181,30 +160,25 @@ public final class RunReader {
     }
 
     private static AuditSummary audit(Path file) throws IOException {
+        record AuditJson(
+                int images,
+                List<Object> classes,
+                List<Object> unreadable,
+                List<Object> duplicates,
+                List<AuditFinding> findings) {}
         requireSize(file, MAX_AUDIT_BYTES, "an audit");
-        JsonNode root;
         try {
-            root = JsonMapper.shared().readTree(Files.readAllBytes(file));
+            AuditJson audit = AUDIT.readValue(Files.readAllBytes(file), AuditJson.class);
+            return new AuditSummary(
+                    audit.images,
+                    audit.classes.size(),
+                    audit.unreadable.size(),
+                    audit.duplicates.size(),
+                    audit.findings);
         } catch (JacksonException damaged) {
             throw new IOException(
                     file + ": expected an audit in JSON, found: " + damaged.getOriginalMessage(), damaged);
         }
-        if (!root.path("images").isInt() || !root.path("findings").isArray()) {
-            throw new IOException(file + ": expected an audit with images and findings, found something else");
-        }
-        List<AuditFinding> findings = new ArrayList<>();
-        for (JsonNode finding : root.path("findings")) {
-            findings.add(new AuditFinding(
-                    Severity.valueOf(finding.path("severity").asString("")),
-                    finding.path("sentence").asString(""),
-                    finding.path("advice").asString("")));
-        }
-        return new AuditSummary(
-                root.path("images").asInt(),
-                root.path("classes").size(),
-                root.path("unreadable").size(),
-                root.path("duplicates").size(),
-                findings);
     }
 
     private static void requireSize(Path file, long most, String what) throws IOException {

@@ -15,11 +15,6 @@ import org.gramian.report.ReportFile;
 
 /**
  * Report of one run or several as a self-contained HTML file, laid out by the template {@code run.jte}.
- *
- * @param runs views of the runs
- * @param comparison of several runs
- * @param sheet thumbnails
- * @param version of the program
  */
 public record RunReport(List<RunView> runs, Optional<ComparisonView> comparison, ImageSheet sheet, String version) {
     /** Name of the report in a run folder. */
@@ -34,8 +29,6 @@ public record RunReport(List<RunView> runs, Optional<ComparisonView> comparison,
      * Reads runs and writes their report atomically; several runs are compared first.
      *
      * @param runs run folders or evaluation files; 1 to 12
-     * @param out file to write; an older one is replaced
-     * @param version of the program, for the footer
      * @throws IOException if a run has no evaluation, or the file cannot be written
      * @throws IllegalArgumentException if there are too many runs, or {@code out} cannot be a file
      */

@@ -3,7 +3,6 @@ package org.gramian.report.run;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.gramian.evaluate.Calibration;
 import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.Evaluation;
@@ -43,11 +42,7 @@ public record RunView(
     static RunView of(RunData run, String prefix, ImageSheet sheet) {
         PredictionSet predictions = PredictionSet.of(run);
         Optional<MapView> map = run.folds().stream()
-                .flatMap(fold -> fold.gallery().stream()
-                        .flatMap(gallery ->
-                                MapView.of(
-                                        gallery, fold.name(), PredictionSet.of(run, List.of(fold.evaluation())), sheet)
-                                        .stream()))
+                .flatMap(fold -> MapView.of(run, fold, sheet))
                 .findFirst();
         return new RunView(
                 prefix,
@@ -65,11 +60,7 @@ public record RunView(
                         .toList(),
                 reliability(run.evaluations()),
                 map,
-                run.folds().stream()
-                        .flatMap(fold -> fold.matrices().stream()
-                                .filter(inspection -> !inspection.stages().isEmpty())
-                                .map(inspection -> new SpdView(fold.name(), inspection)))
-                        .findFirst(),
+                run.folds().stream().flatMap(SpdView::of).findFirst(),
                 CardView.of(run));
     }
 
@@ -108,16 +99,6 @@ public record RunView(
 
     /** Returns why a part is not shown, as a sentence. */
     public String without(ReportPart part) {
-        Set<String> reasons = data.reasons(part);
-        String usual = switch (part) {
-            case FOLD -> "the fold is not finished";
-            case CURVES -> "the classifier was fitted by a solver, without epochs";
-            case IMAGES -> "the gallery holds fewer than 4 test images";
-            case MODEL -> "the run has no model";
-            case SPD -> "this pooling has no matrices";
-            case CONFIGURATION -> "it is empty";
-            case AUDIT -> "the run has no audit";
-        };
-        return "Not shown: " + (reasons.isEmpty() ? usual : String.join("; ", reasons)) + ".";
+        return data.without(part);
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.report.run;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 import org.gramian.inspect.DegenerateChannels;
 import org.gramian.inspect.MatrixStage;
 import org.gramian.inspect.MatrixStage.QuantileRange;
@@ -11,11 +12,11 @@ import org.gramian.report.Chart.Axis;
 import org.gramian.report.Chart.Line;
 import org.gramian.report.Figures;
 import org.gramian.report.Scale;
+import org.gramian.report.run.RunData.FoldData;
 
 /**
  * Spectra of the matrices of an SPD pooling, and dead or duplicate feature maps.
  *
- * @param fold name of the fold
  * @param inspection with at least one matrix
  */
 public record SpdView(String fold, SpdInspection inspection) {
@@ -23,6 +24,12 @@ public record SpdView(String fold, SpdInspection inspection) {
     private static final double FLOOR = 1e-9;
 
     private static final int LISTED = 20;
+
+    static Stream<SpdView> of(FoldData fold) {
+        return fold.matrices().stream()
+                .filter(inspection -> !inspection.stages().isEmpty())
+                .map(inspection -> new SpdView(fold.name(), inspection));
+    }
 
     /** Formats the effective rank of a matrix, median and 10th to 90th percentile. */
     public String rank(MatrixStage stage) {
@@ -61,14 +68,12 @@ public record SpdView(String fold, SpdInspection inspection) {
                 .reduce(Double::min)
                 .orElse(high / 10);
         int most = stages.stream().mapToInt(MatrixStage::size).max().orElse(1);
-        Chart chart = Chart.of(
+        return new Chart(
                 "absolute eigenvalues",
                 Axis.counting("rank", Scale.exactly(1, most)),
-                Axis.of("|λ|", Scale.logarithmic(low, high)));
-        for (Line line : lines) {
-            chart = chart.with(line);
-        }
-        return chart;
+                Axis.of("|λ|", Scale.logarithmic(low, high)),
+                lines,
+                List.of());
     }
 
     /** Sorts by magnitude; an inspection sorts by value. */
@@ -86,29 +91,25 @@ public record SpdView(String fold, SpdInspection inspection) {
 
     /** Returns the band of absolute values; a range that contains 0 starts at the floor. */
     private static Chart.Range band(QuantileRange value, double floor) {
-        double low =
-                value.low() < 0 && value.high() > 0 ? floor : Math.min(Math.abs(value.low()), Math.abs(value.high()));
+        double low = Math.abs(value.low());
+        double high = Math.abs(value.high());
+        boolean containsZero = value.low() < 0 && value.high() > 0;
         return new Chart.Range(
-                Math.max(floor, low), Math.max(floor, Math.max(Math.abs(value.low()), Math.abs(value.high()))));
+                containsZero ? floor : Math.max(floor, Math.min(low, high)), Math.max(floor, Math.max(low, high)));
     }
 
     /** Returns a sentence on dead and duplicate feature maps. */
     public String channels() {
         DegenerateChannels channels = inspection.channels();
-        List<Integer> dead = channels.dead();
-        String among = Figures.count(channels.channels(), "feature map") + " with "
+        List<String> dead = channels.dead().stream().map(String::valueOf).toList();
+        List<String> duplicates = channels.duplicates().stream()
+                .map(one -> one.channel() + " as " + one.of())
+                .toList();
+        return Figures.count(channels.channels(), "feature map") + " with "
                 + Figures.count(channels.positions(), "position") + ", measured on "
-                + Figures.count(channels.images(), "image") + ": ";
-        String duplicates = listed(
-                "duplicated",
-                channels.duplicates().stream()
-                        .map(one -> one.channel() + " as " + one.of())
-                        .toList());
-        return among
-                + (dead.isEmpty()
-                        ? "none dead"
-                        : listed("dead", dead.stream().map(String::valueOf).toList()))
-                + ", " + (channels.duplicates().isEmpty() ? "no duplicates" : duplicates) + "."
+                + Figures.count(channels.images(), "image") + ": "
+                + (dead.isEmpty() ? "none dead" : listed("dead", dead)) + ", "
+                + (duplicates.isEmpty() ? "no duplicates" : listed("duplicated", duplicates)) + "."
                 + (dead.isEmpty()
                         ? ""
                         : " A dead channel has the same value at every position; with many of them, fewer channels may"

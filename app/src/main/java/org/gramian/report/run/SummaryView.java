@@ -2,7 +2,6 @@ package org.gramian.report.run;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.ConfusionMatrix.ClassScore;
@@ -15,12 +14,7 @@ import org.gramian.report.Figures.LabelledValue;
 import org.gramian.report.run.RunData.ReportPart;
 
 /**
- * Summary of a run.
- *
- * @param verdict one sentence
- * @param remarks caveats
- * @param tiles key figures
- * @param metrics over the folds
+ * Summary of a run: a sentence, caveats, key figures, and metrics over the folds.
  */
 public record SummaryView(String verdict, List<String> remarks, List<LabelledValue> tiles, FoldSummary metrics) {
     /** Width of a confidence interval from which a remark is shown. */
@@ -88,16 +82,15 @@ public record SummaryView(String verdict, List<String> remarks, List<LabelledVal
     private static List<LabelledValue> tiles(RunData run, FoldSummary metrics) {
         List<Evaluation> folds = run.evaluations();
         Proportion first = folds.getFirst().accuracy();
-        Optional<LabelledValue> interval = folds.size() > 1
-                ? Optional.empty()
-                : Optional.of(new LabelledValue(
-                        "95 % CI",
-                        Figures.percent(first.interval().low()) + "–"
-                                + Figures.percent(first.interval().high())));
         int tested = folds.stream().mapToInt(fold -> fold.predictions().size()).sum();
         List<LabelledValue> tiles = new ArrayList<>();
         tiles.add(new LabelledValue("accuracy", metrics.text(Metric.ACCURACY) + " %"));
-        interval.ifPresent(tiles::add);
+        if (folds.size() == 1) {
+            tiles.add(new LabelledValue(
+                    "95 % CI",
+                    Figures.percent(first.interval().low()) + "–"
+                            + Figures.percent(first.interval().high())));
+        }
         tiles.add(new LabelledValue("macro F1", metrics.text(Metric.MACRO_F1) + " %"));
         tiles.add(new LabelledValue("calibration error", metrics.text(Metric.CALIBRATION_ERROR) + " %"));
         tiles.add(new LabelledValue("test images", Figures.count(tested)));

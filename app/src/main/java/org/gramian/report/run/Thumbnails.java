@@ -2,54 +2,38 @@ package org.gramian.report.run;
 
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Thumbnail;
 import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.image.dataset.Sample;
 
-/** Source of thumbnails by image name. */
-@FunctionalInterface
-public interface Thumbnails {
-    /** Returns a thumbnail as JPEG; empty if the image is not available. */
-    Optional<byte[]> jpeg(String name);
-
-    /** Returns whether each thumbnail requires decoding an image, so that only those shown should be requested. */
-    default boolean decodes() {
-        return false;
-    }
-
-    static Thumbnails of(Gallery gallery) {
-        Map<String, Integer> places = new HashMap<>();
-        for (int i = 0; i < gallery.items().size(); i++) {
-            places.put(gallery.items().get(i).name(), i);
+/**
+ * Source of thumbnails, as JPEG by image name; empty if the image is not available.
+ *
+ * @param decodes whether each thumbnail requires decoding an image, so that only those shown should be requested
+ */
+public record Thumbnails(Function<String, Optional<byte[]>> source, boolean decodes) {
+    static Thumbnails of(List<Gallery> galleries) {
+        Map<String, Supplier<byte[]>> jpegs = new HashMap<>();
+        for (Gallery gallery : galleries) {
+            for (int i = 0; i < gallery.items().size(); i++) {
+                int index = i;
+                jpegs.putIfAbsent(gallery.items().get(i).name(), () -> gallery.thumbnail(index));
+            }
         }
-        return name -> Optional.ofNullable(places.get(name)).map(gallery::thumbnail);
+        return new Thumbnails(name -> Optional.ofNullable(jpegs.get(name)).map(Supplier::get), false);
     }
 
     /** Returns the thumbnails of a dataset, each decoded on request. */
-    static Thumbnails of(Dataset dataset, Function<Path, ReadResult> reader) {
+    public static Thumbnails of(Dataset dataset, Function<Path, ReadResult> reader) {
         Map<String, Path> files = new HashMap<>();
-        for (Sample sample : dataset.samples()) {
-            files.put(sample.name(), sample.file());
-        }
-        return new Thumbnails() {
-            @Override
-            public Optional<byte[]> jpeg(String name) {
-                return Optional.ofNullable(files.get(name))
-                        .map(reader)
-                        .flatMap(reading -> reading instanceof ReadResult.Readable(var image, var _)
-                                ? Optional.of(Thumbnail.of(image))
-                                : Optional.empty());
-            }
-
-            @Override
-            public boolean decodes() {
-                return true;
-            }
-        };
+        dataset.samples().forEach(sample -> files.put(sample.name(), sample.file()));
+        return new Thumbnails(
+                name -> Optional.ofNullable(files.get(name)).map(reader).flatMap(Thumbnail::of), true);
     }
 }

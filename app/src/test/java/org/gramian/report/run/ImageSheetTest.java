@@ -65,11 +65,13 @@ class ImageSheetTest {
         ImageSheet sheet = new ImageSheet();
         for (int i = 0; i < ImageSheet.MOST; i++) {
             byte[] jpeg = {(byte) i, (byte) (i >> 8)};
-            sheet.place("p" + i, _ -> Optional.of(jpeg));
+            sheet.place("p" + i, new Thumbnails(_ -> Optional.of(jpeg), false));
         }
-        assertThat(sheet.place("p7", _ -> Optional.of(new byte[] {7, 0}))).hasValue(7);
+        assertThat(sheet.place("p7", new Thumbnails(_ -> Optional.of(new byte[] {7, 0}), false)))
+                .hasValue(7);
         assertThat(sheet.overflowed()).isFalse();
-        assertThat(sheet.place("new", _ -> Optional.of(new byte[] {0, 99}))).isEmpty();
+        assertThat(sheet.place("new", new Thumbnails(_ -> Optional.of(new byte[] {0, 99}), false)))
+                .isEmpty();
         assertThat(sheet.overflowed()).isTrue();
     }
 }

@@ -1,4 +1,4 @@
-package org.gramian.report.embedding;
+package org.gramian.report.run;
 
 import java.util.List;
 import java.util.stream.IntStream;
@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
  * @param explained explained variance ratio of both axes
  */
 @SuppressWarnings("ArrayRecordComponent") // neither compared nor changed
-public record PrincipalComponents(double[][] points, double[] explained) {
+record PrincipalComponents(double[][] points, double[] explained) {
     private static final int MAX_ROUNDS = 300;
     private static final double TOLERANCE = 1e-10;
 
@@ -24,7 +24,7 @@ public record PrincipalComponents(double[][] points, double[] explained) {
      *
      * @throws IllegalArgumentException if lengths differ or a number is not finite
      */
-    public static double[][] squaredDistances(List<float[]> vectors) {
+    static double[][] squaredDistances(List<float[]> vectors) {
         for (float[] vector : vectors) {
             if (vector.length != vectors.getFirst().length) {
                 throw new IllegalArgumentException(
@@ -60,7 +60,7 @@ public record PrincipalComponents(double[][] points, double[] explained) {
      *
      * @param squares squared distances between the vectors, {@code [n, n]}
      */
-    public static PrincipalComponents of(double[][] squares) {
+    static PrincipalComponents of(double[][] squares) {
         double[][] products = centred(squares);
         int n = products.length;
         double[][] basis = {start(n, 1), start(n, 2)};

@@ -1,4 +1,4 @@
-package org.gramian.report.embedding;
+package org.gramian.report.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package org.gramian.report.embedding;
+package org.gramian.report.run;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -16,9 +16,9 @@ import java.util.SplittableRandom;
  * @param iterations of gradient descent
  * @param seed of the noise
  */
-public record Tsne(double perplexity, int iterations, long seed) {
+record Tsne(double perplexity, int iterations, long seed) {
     /** Usual perplexity; a thousand points converge in these iterations. */
-    public static final Tsne DEFAULT = new Tsne(30, 500, 0);
+    static final Tsne DEFAULT = new Tsne(30, 500, 0);
 
     /** Largest perplexity relative to the number of points. */
     private static final double SHARE = 1.0 / 3;
@@ -37,7 +37,7 @@ public record Tsne(double perplexity, int iterations, long seed) {
     }
 
     /** Returns the perplexity used for a number of points. */
-    public double perplexity(int points) {
+    double perplexity(int points) {
         return Math.max(1, Math.min(perplexity, (points - 1) * SHARE));
     }
 
@@ -46,7 +46,7 @@ public record Tsne(double perplexity, int iterations, long seed) {
      *
      * @param squares squared distances between the vectors, {@code [n, n]}
      */
-    public double[][] embed(double[][] squares, double[][] plane) {
+    double[][] embed(double[][] squares, double[][] plane) {
         int n = squares.length;
         if (n < 4) {
             return plane;

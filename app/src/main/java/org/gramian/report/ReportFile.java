@@ -6,7 +6,6 @@ import gg.jte.output.StringOutput;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.gramian.basis.AtomicFile;
-import org.gramian.basis.AtomicTextFile;
 
 /**
  * Text file that is written atomically and replaces an older one.
@@ -32,6 +31,6 @@ public record ReportFile(Path path) {
     }
 
     public void write(String text) throws IOException {
-        AtomicTextFile.write(path, file -> file.write(text));
+        AtomicFile.putText(path, file -> file.write(text));
     }
 }

@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.gramian.basis.EvenSample;
 import org.gramian.basis.ParallelLoop;
+import org.gramian.basis.Subsample;
 import org.gramian.gallery.Thumbnail;
 import org.gramian.image.ReadResult;
 import org.gramian.image.audit.AuditReport;
@@ -83,7 +83,7 @@ public record ThumbnailSet(Map<String, String> images, Map<String, List<String>>
         Map<String, List<String>> strips = new TreeMap<>();
         for (Map.Entry<String, List<String>> entry : byClass.entrySet()) {
             if (strips.size() < OF_CLASSES) {
-                strips.put(entry.getKey(), EvenSample.of(entry.getValue(), each));
+                strips.put(entry.getKey(), Subsample.even(entry.getValue(), each));
             }
         }
         return strips;

@@ -10,7 +10,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.StageStarted;
@@ -93,7 +93,7 @@ final class EpochTimes implements Consumer<TrainEvent> {
         StringBuilder text = new StringBuilder(HEADER + "\n");
         seconds.forEach((epoch, took) -> text.append(String.format(Locale.ROOT, "%s,%.6f\n", epoch, took)));
         try {
-            AtomicTextFile.write(file, out -> out.write(text.toString()));
+            AtomicFile.putText(file, out -> out.write(text.toString()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

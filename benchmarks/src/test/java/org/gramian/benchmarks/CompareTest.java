@@ -148,15 +148,4 @@ class CompareTest {
             assertThat(work.losses(10)).allMatch(loss -> loss < 10); // NaN is not less
         }
     }
-
-    @Test
-    void matrixFormEqualsDoubleLoop() {
-        KernelBenchmark benchmark = new KernelBenchmark();
-        benchmark.channels = 6;
-        benchmark.positions = 20;
-        benchmark.create();
-        float[] expected = benchmark.doubleLoop();
-        assertThat(benchmark.matrixForm()).usingComparatorWithPrecision(1e-5f).containsExactly(expected);
-        benchmark.close();
-    }
 }

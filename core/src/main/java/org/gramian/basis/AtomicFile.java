@@ -1,7 +1,9 @@
 package org.gramian.basis;
 
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
@@ -47,6 +49,24 @@ public final class AtomicFile {
      */
     public static void put(Path path, Making making) throws IOException {
         put(path, making, _ -> {});
+    }
+
+    /** Writes the content of a text file. */
+    @FunctionalInterface
+    public interface TextContent {
+        void writeTo(Writer text) throws IOException;
+    }
+
+    /** Writes or replaces a text file in UTF-8. */
+    public static void putText(Path path, TextContent content) throws IOException {
+        put(path, partial -> {
+            // newBufferedWriter reports half a surrogate pair instead of writing a question mark
+            try (Writer text = Files.newBufferedWriter(partial, StandardOpenOption.CREATE_NEW)) {
+                content.writeTo(text);
+            } catch (CharacterCodingException e) {
+                throw new IOException("expected text that UTF-8 can hold, found half a surrogate pair", e);
+            }
+        });
     }
 
     /** Writes or replaces a file after an inspection, whose exceptions are thrown as they are. */

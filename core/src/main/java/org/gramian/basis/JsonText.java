@@ -38,7 +38,7 @@ public final class JsonText {
 
     /** Writes a document to a file, indented and atomically. */
     public static void write(Path file, Object value) throws IOException {
-        AtomicTextFile.write(file, text -> text.write(indented(value)));
+        AtomicFile.putText(file, text -> text.write(indented(value)));
     }
 
     /**

@@ -1,8 +1,12 @@
 package org.gramian.basis;
 
+import java.util.Collection;
+import java.util.stream.Collectors;
+
 /** Untrusted text in messages: quoted, short, and without control characters. */
 public final class QuotedText {
     private static final int LENGTH_SHOWN = 120;
+    private static final int NAMES_SHOWN = 20;
 
     private QuotedText() {}
 
@@ -26,5 +30,12 @@ public final class QuotedText {
                 .map(c -> Character.isISOControl(c) || Character.getType(c) == Character.FORMAT ? '\uFFFD' : c)
                 .forEach(shown::appendCodePoint);
         return shown.toString();
+    }
+
+    /** Returns names as they are, joined by commas: the first twenty, and the number of others. */
+    public static String some(Collection<String> names) {
+        String shown = names.stream().limit(NAMES_SHOWN).collect(Collectors.joining(", "));
+        int rest = names.size() - NAMES_SHOWN;
+        return rest > 0 ? shown + " and " + rest + " more" : shown;
     }
 }

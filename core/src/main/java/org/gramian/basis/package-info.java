@@ -1,9 +1,4 @@
-/**
- * Helpers without images or tensors: atomic file writes ({@link org.gramian.basis.AtomicFile}, {@link
- * org.gramian.basis.AtomicTextFile}), locks between processes ({@link org.gramian.basis.ProcessLock}, {@link
- * org.gramian.basis.SharedFolderLock}), hashes, JSON, random generators by key, and text for messages ({@link
- * org.gramian.basis.QuotedText}, {@link org.gramian.basis.NameList}, {@link org.gramian.basis.NearestWord}).
- */
+/** Building blocks without knowledge of images or networks: atomic files, locks, texts of messages, subsamples, hashes. */
 @NullMarked
 package org.gramian.basis;
 

@@ -22,8 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.gramian.basis.AtomicTextFile;
-import org.gramian.basis.NameList;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
@@ -120,7 +119,7 @@ public final class EvaluationFile {
                 evaluation.temperature(),
                 MAPPER.valueToTree(results(evaluation)),
                 evaluation.predictions());
-        AtomicTextFile.write(path, text -> {
+        AtomicFile.putText(path, text -> {
             try {
                 MAPPER.writerWithDefaultPrettyPrinter().writeValue(text, document);
                 text.write('\n');
@@ -302,7 +301,7 @@ public final class EvaluationFile {
                         ? "expected a file with an evaluation, or a run with %s or %s*/%s, found none"
                                 .formatted(FILE, FOLD, FILE)
                         : "expected a run, found a folder of runs; choose from: "
-                                + NameList.some(runs.stream().sorted().toList()),
+                                + QuotedText.some(runs.stream().sorted().toList()),
                 null);
     }
 }

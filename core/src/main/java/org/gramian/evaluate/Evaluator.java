@@ -10,7 +10,6 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
-import org.gramian.basis.NameList;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.ImageSource;
@@ -107,8 +106,9 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
         if (!unknown.isEmpty()) {
             throw new DatasetException(
                     dataset.root(),
-                    "expected only classes of the model, found " + NameList.some(unknown) + "; its classes are "
-                            + NameList.some(known.stream().map(QuotedText::text).toList())
+                    "expected only classes of the model, found " + QuotedText.some(unknown) + "; its classes are "
+                            + QuotedText.some(
+                                    known.stream().map(QuotedText::text).toList())
                             + ": rename the folders or labels, remove these classes, or train a model on them");
         }
         return dataset.classes().stream().map(known::indexOf).toList();

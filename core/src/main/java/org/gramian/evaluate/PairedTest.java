@@ -5,7 +5,6 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.commons.statistics.distribution.BinomialDistribution;
-import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.Proportion.Interval;
 
@@ -90,7 +89,7 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
     private static String shown(List<String> names) {
         return names.isEmpty()
                 ? "none"
-                : NameList.some(names.stream().map(QuotedText::text).toList());
+                : QuotedText.some(names.stream().map(QuotedText::text).toList());
     }
 
     static IllegalArgumentException notComparable(String reason) {

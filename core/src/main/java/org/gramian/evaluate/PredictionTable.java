@@ -10,7 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.CsvText;
 
 /**
@@ -85,7 +85,7 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
     }
 
     static void writeCsv(Path path, Consumer<Consumer<List<String>>> content) throws IOException {
-        AtomicTextFile.write(path, text -> {
+        AtomicFile.putText(path, text -> {
             CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
             content.accept(fields -> csv.writeRecord(CsvText.safe(fields)));
             csv.flush();

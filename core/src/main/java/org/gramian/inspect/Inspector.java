@@ -10,7 +10,7 @@ import java.util.function.LongConsumer;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.EvenSample;
+import org.gramian.basis.Subsample;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.Batch.BatchSlot;
 import org.gramian.image.batch.BatchLoader;
@@ -55,7 +55,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
      * @throws IOException if an image cannot be read
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
-        List<Sample> some = EvenSample.of(samples, MAX_IMAGES);
+        List<Sample> some = Subsample.even(samples, MAX_IMAGES);
         Statistics statistics = new Statistics(some.size());
         Rendering first = new Rendering(rendering.reader(), rendering.crops().first(), rendering.preprocessing());
         int processed = 0;
@@ -128,7 +128,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
         /** Decomposes evenly spaced matrices, since samples may be sorted by class. */
         private void decompose(String stage, Tensor matrices, List<BatchSlot> slots) {
             List<double[]> found = spectra.computeIfAbsent(stage, _ -> new ArrayList<>());
-            long[] wanted = EvenSample.places(count, matrices(matrices.size(1)));
+            long[] wanted = Subsample.evenIndices(count, matrices(matrices.size(1)));
             for (int i = 0; i < slots.size(); i++) {
                 if (Arrays.binarySearch(wanted, slots.get(i).request()) >= 0) {
                     found.add(spectrum(matrices.slice(0, i, i + 1L)));

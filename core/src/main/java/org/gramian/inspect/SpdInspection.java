@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
@@ -64,7 +64,7 @@ public record SpdInspection(String model, String pooling, DegenerateChannels cha
         private record Document(String format, int version, SpdInspection inspection) {}
 
         static void write(Path path, SpdInspection inspection) throws IOException {
-            AtomicTextFile.write(
+            AtomicFile.putText(
                     path, text -> text.write(JsonText.indented(new Document(FORMAT, VERSION, inspection)) + "\n"));
         }
 

@@ -15,7 +15,6 @@ import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
-import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -177,7 +176,8 @@ public final class ModelFile {
             requireTensors(header, file.tensors());
             if (!file.checked()) {
                 throw new IllegalArgumentException(
-                        "expected a model with checksums, found none, as unreleased versions wrote; train the model again");
+                        "expected a model with checksums, found none, as unreleased versions wrote; train the model"
+                                + " again");
             }
             return header;
         } catch (IllegalArgumentException | ArithmeticException wrong) {
@@ -266,6 +266,6 @@ public final class ModelFile {
     }
 
     private static String quoted(List<String> names) {
-        return NameList.some(names.stream().map(QuotedText::text).toList());
+        return QuotedText.some(names.stream().map(QuotedText::text).toList());
     }
 }

@@ -10,7 +10,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.EvenSample;
+import org.gramian.basis.Subsample;
 import org.gramian.tensor.CachedCheck;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -89,7 +89,7 @@ public final class Fitting {
         if (all <= most) {
             return inputs;
         }
-        long[] places = EvenSample.places(all, most);
+        long[] places = Subsample.evenIndices(all, most);
         return inputs.select(0, Tensors.ofLongs(places, Shape.of(most)).to(inputs.device()));
     }
 

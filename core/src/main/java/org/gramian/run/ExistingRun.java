@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
-import org.gramian.basis.AtomicTextFile;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.Settings;
@@ -116,7 +115,7 @@ public record ExistingRun(Path folder) {
         if (some.equals(plan.names())) {
             Files.deleteIfExists(file);
         } else {
-            AtomicTextFile.write(file, text -> text.write(String.join("\n", some) + "\n"));
+            AtomicFile.putText(file, text -> text.write(String.join("\n", some) + "\n"));
         }
     }
 

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.basis.AtomicFile;
-import org.gramian.basis.AtomicTextFile;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.PredictionTable;
@@ -100,7 +99,7 @@ record FoldFolder(Path path) {
 
     /** Writes the model that a run begins with; a mark tells it from that of a finished fold. */
     void keepFirstModel(Evaluation evaluation, Model model, ModelCard card) throws IOException {
-        AtomicTextFile.write(
+        AtomicFile.putText(
                 path.resolve(FIRST),
                 text -> text.write("model.safetensors is the first model of the run: average pooling, "
                         + card.origin().get("images") + " images\n"));

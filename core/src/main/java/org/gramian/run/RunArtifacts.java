@@ -12,9 +12,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.gramian.basis.EvenSample;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
+import org.gramian.basis.Subsample;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Gallery.GalleryBuilder;
 import org.gramian.gallery.Gallery.GalleryFileException;
@@ -132,7 +132,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         List<Item> items = new ArrayList<>();
         List<Sample> samples = new ArrayList<>();
         parts.forEach((part, all) -> {
-            List<Sample> some = EvenSample.of(all, Gallery.MAX_OF_SUBSET);
+            List<Sample> some = Subsample.even(all, Gallery.MAX_OF_SUBSET);
             some.forEach(sample -> items.add(new Item(sample.name(), sample.label(), part)));
             samples.addAll(some);
             gallery.leaveOut(part, all.size() - some.size());

@@ -13,7 +13,6 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.AuditReport.DuplicateGroup;
@@ -154,7 +153,7 @@ public record RunPlan(
     }
 
     static String shown(List<String> names) {
-        return NameList.some(names.stream().map(QuotedText::text).toList());
+        return QuotedText.some(names.stream().map(QuotedText::text).toList());
     }
 
     /**

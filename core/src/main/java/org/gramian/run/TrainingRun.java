@@ -15,7 +15,7 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.AtomicFile;
-import org.gramian.basis.StratifiedOrder;
+import org.gramian.basis.Subsample;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.audit.Audit;
@@ -232,7 +232,7 @@ public record TrainingRun(
                 ? this
                 : new TrainingRun(
                         dataset.sample(
-                                StratifiedOrder.of(strata, least, settings.get(TrainConfig::seed))
+                                Subsample.stratified(strata, least, settings.get(TrainConfig::seed))
                                         .subList(0, count)
                                         .stream()
                                         .sorted()
@@ -430,7 +430,7 @@ public record TrainingRun(
             fold.parts().test().forEach(image -> strata.putIfAbsent(image, image.label() + " test"));
         }
         List<Sample> images = List.copyOf(strata.keySet());
-        List<Sample> order = StratifiedOrder.of(List.copyOf(strata.values()), 1, plan.seed()).stream()
+        List<Sample> order = Subsample.stratified(List.copyOf(strata.values()), 1, plan.seed()).stream()
                 .map(images::get)
                 .toList();
         int most = Math.min(order.size(), sample.used());

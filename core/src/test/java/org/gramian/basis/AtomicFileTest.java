@@ -52,8 +52,8 @@ class AtomicFileTest {
     @Test
     void fileIsWrittenAndReplaced() throws IOException {
         Path file = folder.resolve("a.txt");
-        AtomicTextFile.write(file, text -> text.write("one ☃"));
-        AtomicTextFile.write(file, text -> text.write("two ☃"));
+        AtomicFile.putText(file, text -> text.write("one ☃"));
+        AtomicFile.putText(file, text -> text.write("two ☃"));
         assertThat(file).hasContent("two ☃");
         assertThat(folder).isDirectoryNotContaining(path -> !path.equals(file));
     }
@@ -61,15 +61,15 @@ class AtomicFileTest {
     @Test
     void failureKeepsOldFileOnly() throws IOException {
         Path file = folder.resolve("a.txt");
-        AtomicTextFile.write(file, text -> text.write("old"));
+        AtomicFile.putText(file, text -> text.write("old"));
         assertThatIOException()
-                .isThrownBy(() -> AtomicTextFile.write(file, text -> {
+                .isThrownBy(() -> AtomicFile.putText(file, text -> {
                     text.write("x".repeat(100_000));
                     throw new IOException("no space left");
                 }))
                 .has(facts(file, folder, folder, "no space left"));
         assertThatIOException()
-                .isThrownBy(() -> AtomicTextFile.write(file, text -> text.write("half \ud800")))
+                .isThrownBy(() -> AtomicFile.putText(file, text -> text.write("half \ud800")))
                 .has(facts("surrogate"));
         assertThat(file).hasContent("old");
         assertThat(folder).isDirectoryNotContaining(path -> !path.equals(file));
@@ -78,10 +78,10 @@ class AtomicFileTest {
     @Test
     void unwritablePathIsReported() {
         assertThatIOException()
-                .isThrownBy(() -> AtomicTextFile.write(folder, text -> text.write("x")))
+                .isThrownBy(() -> AtomicFile.putText(folder, text -> text.write("x")))
                 .has(facts(folder));
         assertThatIOException()
-                .isThrownBy(() -> AtomicTextFile.write(folder.resolve("no/a.txt"), text -> text.write("x")))
+                .isThrownBy(() -> AtomicFile.putText(folder.resolve("no/a.txt"), text -> text.write("x")))
                 .has(facts(folder.resolve("no"), folder.resolve("no/a.txt")));
     }
 }

@@ -32,6 +32,12 @@ import picocli.CommandLine.Parameters;
 public final class DistillCommand implements Callable<Integer> {
     private static final int INTERRUPTED = 5;
 
+    /** Sides of the student's and the teachers' images, and the decay of averaged weights, in the recipe of gramian-s. */
+    private static final int IMAGE_SIZE = 160;
+
+    private static final int TEACHER_SIZE = 224;
+    private static final double EMA = 0.9995;
+
     @Parameters(arity = "1..*", paramLabel = "IMAGES", description = "folders of images, read recursively")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<Path> images;
@@ -68,32 +74,12 @@ public final class DistillCommand implements Callable<Integer> {
     @Option(names = "--batch", paramLabel = "N", defaultValue = "512", description = "batch size")
     private int batch;
 
-    @Option(
-            names = "--image-size",
-            paramLabel = "N",
-            defaultValue = "160",
-            description = "side of the student's images")
-    private int imageSize;
-
-    @Option(
-            names = "--teacher-size",
-            paramLabel = "N",
-            defaultValue = "224",
-            description = "side of the teachers' images")
-    private int teacherSize;
-
-    @Option(names = "--ema", paramLabel = "DECAY", defaultValue = "0.9995", description = "decay of averaged weights")
-    private double ema;
-
     @Option(names = "--seed", paramLabel = "N", defaultValue = "0", description = "random seed")
     private long seed;
 
     @Option(names = "--device", paramLabel = "DEVICE", defaultValue = "auto", description = "cpu, cuda or auto")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String deviceName;
-
-    @Option(names = "--weights-dir", paramLabel = "DIR", description = "folder of installed weights")
-    private @Nullable Path weights;
 
     /** Runs the command and ends the process. */
     public static void main(String[] arguments) {
@@ -104,9 +90,8 @@ public final class DistillCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Device device = Device.parse(deviceName);
         Precision precision = device.kind() == Device.Kind.CUDA ? Precision.BF16 : Precision.F32;
-        Distillation.Options options =
-                new Distillation.Options(!distance, epochs, rate, batch, imageSize, teacherSize, ema, precision, seed);
-        WeightStore store = weights == null ? WeightStore.ofProcess() : new WeightStore(weights);
+        Distillation.Options options = new Distillation.Options(
+                !distance, epochs, rate, batch, IMAGE_SIZE, TEACHER_SIZE, EMA, precision, seed);
         Cancellation cancellation = Cancellation.onRequest();
         CountDownLatch ended = new CountDownLatch(1);
         Runtime.getRuntime()
@@ -121,7 +106,6 @@ public final class DistillCommand implements Callable<Integer> {
                         }));
         try {
             return run(
-                    store,
                     options,
                     TrainingContext.of(device).withCancellation(cancellation).withListener(this::show));
         } finally {
@@ -129,7 +113,8 @@ public final class DistillCommand implements Callable<Integer> {
         }
     }
 
-    private int run(WeightStore store, Distillation.Options options, TrainingContext context) throws IOException {
+    private int run(Distillation.Options options, TrainingContext context) throws IOException {
+        WeightStore store = WeightStore.ofProcess();
         List<Teacher> opened = new ArrayList<>();
         try (Arena arena = Arena.ofShared()) {
             for (String text : teachers) {

@@ -23,8 +23,8 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.AtomicFile;
-import org.gramian.basis.EvenSample;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.Subsample;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
@@ -357,7 +357,8 @@ public final class PoolCommand implements Callable<Integer> {
             if (features.size(0) <= SAMPLE) {
                 return features;
             }
-            return features.select(0, Tensors.ofLongs(EvenSample.places(features.size(0), SAMPLE), Shape.of(SAMPLE)));
+            return features.select(
+                    0, Tensors.ofLongs(Subsample.evenIndices(features.size(0), SAMPLE), Shape.of(SAMPLE)));
         }
 
         private Map<String, Tensor> values(TensorFile stored) {

@@ -27,7 +27,6 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.gramian.basis.AtomicFile;
-import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.CsvText;
 import org.gramian.basis.DiskSpace;
@@ -214,7 +213,7 @@ public final class FeatureOutput implements AutoCloseable {
     /** Writes columns of text, and a column for each of the {@code length} values of a row. */
     private void csv(Path out, SequencedMap<String, List<String>> columns, int length, MemorySegment values)
             throws IOException {
-        AtomicTextFile.write(out, text -> {
+        AtomicFile.putText(out, text -> {
             CsvWriter writer = CsvWriter.builder()
                     .lineDelimiter(LineDelimiter.LF)
                     .bufferSize(0)

@@ -11,7 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.cli.Main;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
@@ -56,7 +56,8 @@ import picocli.CommandLine.Spec;
         header = "Show on synthetic images what second-order pooling is for.",
         description = {
             "Draws synthetic images of six classes that show the same patterns and colours equally often and differ in",
-            "which colour goes with which pattern. Trains average pooling and the pooling that train selects on the same",
+            "which colour goes with which pattern. Trains average pooling and the pooling that train selects on the"
+                    + " same",
             "features of the backbone gramian-s, compares both on the test set, and writes an HTML report. Needs no",
             "images, no weights and no internet. The same command resumes an interrupted demo."
         })
@@ -143,7 +144,8 @@ public final class DemoCommand implements Callable<Integer> {
         console.say("drawing %d synthetic images in %s: every class shows the same colours and the same patterns"
                 .formatted(textures.size(), images()));
         console.say(
-                "classes differ in which colour goes with which pattern, e.g. red-green-blue: red stripes, green dots, blue checks");
+                "classes differ in which colour goes with which pattern, e.g. red-green-blue: red stripes, green dots,"
+                        + " blue checks");
         try (Progress progress = console.progress("drawing images", textures.size())) {
             if (!textures.write(images(), progress, () -> breaks.reason().isPresent())) {
                 throw new InterruptedTrainingException(Cancellation.Reason.CANCELLED);
@@ -250,7 +252,7 @@ public final class DemoCommand implements Callable<Integer> {
             requireEmpty(out);
         }
         Files.createDirectories(out);
-        AtomicTextFile.write(mark, text -> text.write(wanted));
+        AtomicFile.putText(mark, text -> text.write(wanted));
     }
 
     private static void requireEmpty(Path out) throws IOException {

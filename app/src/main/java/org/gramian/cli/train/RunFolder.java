@@ -8,7 +8,7 @@ import java.time.LocalDate;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.run.ExistingRun;
 import org.gramian.run.RunPlan;
@@ -65,7 +65,7 @@ public record RunFolder(Path path) {
      */
     void begin(Path images, List<String> options) throws IOException {
         Files.createDirectories(path);
-        AtomicTextFile.write(path.resolve(IMAGES), text -> {
+        AtomicFile.putText(path.resolve(IMAGES), text -> {
             text.write(images.toAbsolutePath().normalize() + "\n" + TYPED + images + "\n");
             for (String option : options) {
                 text.write(option + "\n");

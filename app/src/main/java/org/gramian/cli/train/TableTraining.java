@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.gramian.accelerate.Rule;
 import org.gramian.backbone.weights.MissingWeightsException;
-import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.Console;
@@ -205,7 +205,7 @@ final class TableTraining implements TableRun.Listener {
         TableReport report = new TableReport(run.table(), command, machine, TableTraining::reason);
         for (TableReport.Format format : TableReport.Format.values()) {
             String text = report.render(format);
-            AtomicTextFile.write(folder.resolve(format.file()), file -> file.write(text));
+            AtomicFile.putText(folder.resolve(format.file()), file -> file.write(text));
         }
         return report;
     }

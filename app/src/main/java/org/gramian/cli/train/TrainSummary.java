@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.EvaluationTable;
 import org.gramian.cli.common.ExitCode;
@@ -83,7 +83,8 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
     private Optional<String> sampled() {
         if (result.folds().stream().anyMatch(FoldResult::isFirstModel)) {
             return Optional.of(
-                    "this is the first model of the run, a linear classifier on average pooling; --resume trains further");
+                    "this is the first model of the run, a linear classifier on average pooling; --resume trains"
+                            + " further");
         }
         try {
             return new ExistingRun(folder.path())
@@ -106,7 +107,7 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
     /** Writes summary.txt. */
     void write() throws IOException {
         String text = text();
-        AtomicTextFile.write(folder.path().resolve("summary.txt"), out -> out.write(text));
+        AtomicFile.putText(folder.path().resolve("summary.txt"), out -> out.write(text));
     }
 
     /** Writes the page of the run; one that cannot be made is no reason to lose anything else. */

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.gramian.basis.EvenSample;
+import org.gramian.basis.Subsample;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Gallery.Item;
 import org.gramian.gallery.Gallery.Subset;
@@ -125,7 +125,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
         if (test.size() < 4) {
             return Optional.empty();
         }
-        List<Integer> chosen = EvenSample.of(test, MAX_POINTS); // every class keeps its share
+        List<Integer> chosen = Subsample.even(test, MAX_POINTS); // every class keeps its share
         double[][] squares = PrincipalComponents.squaredDistances(
                 chosen.stream().map(gallery::vector).toList());
         PrincipalComponents plane = PrincipalComponents.of(squares);

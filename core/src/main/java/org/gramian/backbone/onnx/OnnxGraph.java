@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
-import org.gramian.basis.NameList;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.Shape;
@@ -198,7 +197,7 @@ public record OnnxGraph(
         if (!tensors.containsValue(tensor)) {
             throw new IllegalArgumentException("no tensor is named " + QuotedText.text(layer)
                     + NearestWord.suggestion(layer, List.copyOf(tensors.keySet())) + "; there are "
-                    + NameList.some(tensors.keySet()));
+                    + QuotedText.some(tensors.keySet()));
         }
         return new OnnxGraph(opset, input, tensor, nodes, constants, weights);
     }

@@ -18,7 +18,6 @@ import java.util.stream.Collectors;
 import org.gramian.backbone.Backbones;
 import org.gramian.backbone.weights.Naming.Publisher;
 import org.gramian.backbone.weights.format.WeightFile;
-import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.image.crop.Preprocessing.Order;
@@ -100,7 +99,7 @@ record WeightConversion(
                                                 naming.names().firstEntry().getValue() + " ("
                                                         + naming.publisher().label() + ")")
                                         .collect(Collectors.joining(" or "))
-                                + ", found " + NameList.some(quoted(names))));
+                                + ", found " + QuotedText.some(quoted(names))));
     }
 
     /**
@@ -223,14 +222,14 @@ record WeightConversion(
             List<String> auxiliary = extra.stream().filter(Match::isAuxiliary).toList();
             auxiliary.forEach(extra::remove);
             if (!auxiliary.isEmpty()) {
-                remarks.add("the auxiliary classifiers were skipped: " + NameList.some(auxiliary));
+                remarks.add("the auxiliary classifiers were skipped: " + QuotedText.some(auxiliary));
             }
             if (!headless.isEmpty()) {
-                remarks.add("the file has no classifier (" + NameList.some(headless)
+                remarks.add("the file has no classifier (" + QuotedText.some(headless)
                         + "): usable for features, not for class scores");
             }
             if (!replaced.isEmpty()) {
-                remarks.add("the classifier of other classes was skipped (" + NameList.some(replaced)
+                remarks.add("the classifier of other classes was skipped (" + QuotedText.some(replaced)
                         + "): usable for features, not for class scores");
             }
         }
@@ -238,13 +237,13 @@ record WeightConversion(
         List<String> problems() {
             List<String> problems = new ArrayList<>();
             if (!missing.isEmpty()) {
-                problems.add("missing: " + NameList.some(quoted(missing)));
+                problems.add("missing: " + QuotedText.some(quoted(missing)));
             }
             if (!misshapen.isEmpty()) {
-                problems.add("of another type or shape: " + NameList.some(misshapen));
+                problems.add("of another type or shape: " + QuotedText.some(misshapen));
             }
             if (!extra.isEmpty()) {
-                problems.add("not expected: " + NameList.some(quoted(extra)));
+                problems.add("not expected: " + QuotedText.some(quoted(extra)));
             }
             return problems;
         }

@@ -25,7 +25,6 @@ import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.WeightConversion.InputSpec;
 import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.backbone.weights.format.WeightFile;
-import org.gramian.basis.NameList;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
@@ -344,7 +343,7 @@ public record WeightStore(Path folder) {
             throw new TensorFileException(
                     source,
                     "expected weights of " + String.join(", ", all) + ", found tensors such as "
-                            + NameList.some(file.content().tensors().keySet().stream()
+                            + QuotedText.some(file.content().tensors().keySet().stream()
                                     .map(QuotedText::text)
                                     .toList()));
         }

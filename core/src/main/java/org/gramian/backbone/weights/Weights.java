@@ -24,7 +24,6 @@ import org.gramian.backbone.Backbone;
 import org.gramian.backbone.ClassifierTail;
 import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.format.WeightFile;
-import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Preprocessing;
@@ -157,7 +156,7 @@ public record Weights(
         }
         if (!missing.isEmpty()) {
             throw new IllegalArgumentException("the weights from " + provenance.source()
-                    + " are usable for features, but " + user + " needs more: " + NameList.some(missing));
+                    + " are usable for features, but " + user + " needs more: " + QuotedText.some(missing));
         }
         return ParameterSet.initialize(specs, new SplittableRandom(0), type, device);
     }

@@ -11,7 +11,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
 import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
@@ -51,7 +51,7 @@ public record AuditReport(
 
     /** Writes the report as JSON, replacing the file atomically. */
     public void write(Path file) throws IOException {
-        AtomicTextFile.write(file, text -> text.write(json()));
+        AtomicFile.putText(file, text -> text.write(json()));
     }
 
     /** Returns the number of images, readable or not. */

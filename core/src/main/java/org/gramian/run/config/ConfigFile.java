@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -45,9 +45,9 @@ public final class ConfigFile {
     private static final int LONGEST_LINE = 100;
 
     private static final String ABOUT_CHOSEN = """
-            # Keys whose values were chosen automatically. Together with other options they are chosen again;
-            # remove a key from this list to keep its value.
-            """;
+        # Keys whose values were chosen automatically. Together with other options they are chosen again;
+        # remove a key from this list to keep its value.
+        """;
 
     private ConfigFile() {}
 
@@ -62,7 +62,7 @@ public final class ConfigFile {
 
     /** Writes settings, each line with its origin; equal settings give equal bytes. */
     public static void write(Path file, Settings settings) throws IOException {
-        AtomicTextFile.write(file, text -> text.write(text(settings)));
+        AtomicFile.putText(file, text -> text.write(text(settings)));
     }
 
     private static String text(Path file) {

@@ -5,7 +5,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
-import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +41,7 @@ public record TensorFile(
             throw new TensorFileException(
                     path,
                     "expected a tensor named " + QuotedText.text(name) + ", found "
-                            + (names.isEmpty() ? "no tensors at all" : NameList.some(names)));
+                            + (names.isEmpty() ? "no tensors at all" : QuotedText.some(names)));
         }
         return tensor;
     }

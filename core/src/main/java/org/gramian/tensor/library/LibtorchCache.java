@@ -1,10 +1,10 @@
 package org.gramian.tensor.library;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLockInterruptionException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -22,7 +22,6 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.basis.DiskSpace;
-import org.gramian.basis.ProcessLock;
 import org.gramian.basis.SharedFolderLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -75,10 +74,9 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         if (damage(folder, artifact) != null) {
             Path realRoot = createRoot();
             Path target = realRoot.resolve(folder.getFileName());
-            ProcessLock lock = new ProcessLock(realRoot.resolve(LOCK_FILE), this::logWaiting);
             try {
-                lock.hold(() -> unpackUnlessDone(target, artifact));
-            } catch (InterruptedIOException e) {
+                unpackUnderLock(realRoot.resolve(LOCK_FILE), target, artifact);
+            } catch (FileLockInterruptionException e) {
                 throw new LibtorchException(
                         "interrupted while waiting for another process that is unpacking libtorch", e);
             } catch (IOException e) {
@@ -88,6 +86,22 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         }
         String origin = "Maven artifact " + artifact.release() + " unpacked into the cache";
         return new LibtorchFolder(folder, origin, artifact.release());
+    }
+
+    /** The lock file is never deleted: a deleted one could be locked twice. */
+    private void unpackUnderLock(Path file, Path target, LibtorchArtifact artifact) throws IOException {
+        // Locks of the operating system belong to the process and are lost when any channel on the file is closed.
+        // An interned string is the same object for every class loader, which a static field is not.
+        synchronized (("org.gramian.tensor.library.LibtorchCache:" + file).intern()) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                // closing the channel releases the lock
+                if (channel.tryLock() == null) {
+                    progress.accept("waiting for another process that is unpacking libtorch into " + root);
+                    channel.lock();
+                }
+                unpackUnlessDone(target, artifact);
+            }
+        }
     }
 
     /** Marks a folder as used until the process ends, since libraries may be loaded from it at any time. */
@@ -101,16 +115,16 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         }
     }
 
-    private Path unpackUnlessDone(Path target, LibtorchArtifact artifact) {
+    private void unpackUnlessDone(Path target, LibtorchArtifact artifact) {
         // Another process may have unpacked it while this one waited for the lock.
         String damage = damage(target, artifact);
         if (damage == null) {
-            return target;
+            return;
         }
         if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
             progress.accept("the unpacked libtorch is damaged, unpacking again: " + damage);
         }
-        return unpack(artifact, target);
+        unpack(artifact, target);
     }
 
     /**
@@ -149,12 +163,8 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         }
     }
 
-    private void logWaiting() {
-        progress.accept("waiting for another process that is unpacking libtorch into " + root);
-    }
-
     /** Unpacks an artifact while holding the lock; replaces a damaged folder. */
-    private Path unpack(LibtorchArtifact artifact, Path target) {
+    private void unpack(LibtorchArtifact artifact, Path target) {
         Path folder = Objects.requireNonNull(target.getParent());
         long needed = 0;
         try {
@@ -167,7 +177,6 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
             progress.accept("unpacking libtorch " + artifact.release() + " (" + megabytes(needed) + ") into " + target
                     + ", once");
             writeLibraries(artifact, target, folder);
-            return target;
         } catch (IOException e) {
             throw isDiskFull(e) ? diskFull(folder, needed, e) : notWritable(folder, e);
         }

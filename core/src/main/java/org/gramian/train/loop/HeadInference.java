@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.EvenSample;
+import org.gramian.basis.Subsample;
 import org.gramian.model.Engine;
 import org.gramian.model.Head;
 import org.gramian.model.Logits;
@@ -82,7 +82,7 @@ record HeadInference(Model model, FeatureTable table) {
      * @param momentum β of the optimizer
      */
     double unitRate(double momentum) {
-        int[] indices = Arrays.stream(EvenSample.places(table.count(), SAMPLE))
+        int[] indices = Arrays.stream(Subsample.evenIndices(table.count(), SAMPLE))
                 .mapToInt(Math::toIntExact)
                 .toArray();
         double rate = trainedDescriptors(indices, v -> {

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
-import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +82,7 @@ public final class History {
         if (file == null) {
             return;
         }
-        AtomicTextFile.write(file, text -> {
+        AtomicFile.putText(file, text -> {
             CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
             csv.writeRecord(HEADER);
             epochs.forEach(epoch -> csv.writeRecord(row(epoch)));

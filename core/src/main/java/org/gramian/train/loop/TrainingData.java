@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
-import org.gramian.basis.EvenSample;
+import org.gramian.basis.Subsample;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult.Unreadable;
@@ -205,6 +205,6 @@ public record TrainingData(
 
     /** Returns at most {@code most} training images, evenly spread. */
     List<Sample> some(int most) {
-        return EvenSample.of(parts.training, most);
+        return Subsample.even(parts.training, most);
     }
 }

@@ -22,7 +22,6 @@ import org.gramian.backbone.weights.format.PickleReader.Storage;
 import org.gramian.backbone.weights.format.PickleReader.Text;
 import org.gramian.backbone.weights.format.PickleReader.Value;
 import org.gramian.backbone.weights.format.PickleReader.View;
-import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
@@ -236,7 +235,7 @@ final class TorchFile {
                     + " entries" + (others.isEmpty() ? "" : ", the first of them " + others.getFirst()));
         }
         if (!others.isEmpty()) {
-            remarks.add("entries that are not tensors were skipped: " + NameList.some(others));
+            remarks.add("entries that are not tensors were skipped: " + QuotedText.some(others));
         }
         return views;
     }

@@ -171,8 +171,8 @@ public final class Trainer {
      * @throws IllegalStateException if another process trains into the folder
      */
     public TrainingReport train(Path folder) throws IOException, InterruptedException {
-        settings.find(TrainConfig::accelerate).ifPresent(Rule::use);
-        Dataset images = dataset.isPresent() ? dataset.get() : Layouts.open(place, settings.find(TrainConfig::layout));
+        settings.find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
+        Dataset images = dataset.isPresent() ? dataset.get() : Layouts.open(place, settings.find(TrainConfig.LAYOUT));
         Cancellation cancellation = budget.map(Cancellation::after).orElseGet(Cancellation::onRequest);
         Object lock = new Object();
         TrainingContext context = TrainingContext.of(Device.parse(device))

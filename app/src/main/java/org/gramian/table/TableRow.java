@@ -169,7 +169,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         for (Map.Entry<String, String> one : own.entrySet()) {
             all = all.with(one.getKey(), one.getValue(), "row " + name);
         }
-        boolean faithful = wished.find(TrainConfig::fidelity)
+        boolean faithful = wished.find(TrainConfig.FIDELITY)
                 .filter(fidelity -> fidelity != Fidelity.CORRECTED)
                 .isPresent();
         return all.orElse("network.classifier", classifier(wished), "row " + name)
@@ -192,7 +192,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
     }
 
     private static Optional<LinearSolver> read(String text) {
-        return Settings.NONE.with("network.classifier", text).get(TrainConfig::classifier);
+        return Settings.NONE.with("network.classifier", text).get(TrainConfig.CLASSIFIER);
     }
 
     /** Returns the settings of the table that do not apply to this row: a solver has no epochs and no label smoothing. */

@@ -23,15 +23,15 @@ class OptionsPageTest {
     private static final Path EXPECTED = Path.of("target", "options.md");
 
     private static final String INTRODUCTION = """
-            # Options
+        # Options
 
-            Generated from the option table of the program. Set a key with `--set KEY=VALUE`, in a YAML file with
-            `--config FILE`, or from Java with `Trainer.set`. Frequent keys have an option of their own. An option
-            beats `--set`, which beats a file. [Training](training.md#configuration) has examples, [Tuning](tuning.md) explains the
-            choices. *Stage 1* trains the head on the frozen backbone, *stage 2* fine-tunes all layers.
+        Generated from the option table of the program. Set a key with `--set KEY=VALUE`, in a YAML file with
+        `--config FILE`, or from Java with `Trainer.set`. Frequent keys have an option of their own. An option
+        beats `--set`, which beats a file. [Training](training.md#configuration) has examples, [Tuning](tuning.md) explains the
+        choices. *Stage 1* trains the head on the frozen backbone, *stage 2* fine-tunes all layers.
 
-            ## Options of train
-            """;
+        ## Options of train
+        """;
 
     private static final Map<String, String> SECTIONS = Map.of(
             "data", "Data",
@@ -74,7 +74,7 @@ class OptionsPageTest {
         return page.toString();
     }
 
-    private static Map<String, List<ConfigKey>> keysBySection() {
+    private static Map<String, List<ConfigKey<?>>> keysBySection() {
         return ConfigKey.all().stream()
                 .collect(Collectors.groupingBy(
                         key -> key.name().contains(".") ? key.name().replaceFirst("\\..*", "") : "",
@@ -94,7 +94,7 @@ class OptionsPageTest {
         return code(option.arity().max() == 0 ? names : names + " " + option.paramLabel());
     }
 
-    private static String row(ConfigKey key) {
+    private static String row(ConfigKey<?> key) {
         return "| `%s` | `%s` | %s | %s |\n"
                 .formatted(key.name(), code(key.values()), text(key.defaultText()), text(key.help()));
     }

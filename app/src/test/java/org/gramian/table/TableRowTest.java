@@ -63,11 +63,11 @@ class TableRowTest {
     @Test
     void ownSettingsOverrideThoseOfTable() {
         Settings requested = row("isqrt").with("stage1.rate", "0.5").requested(TRAINED);
-        assertThat(requested.get(TrainConfig::stage1Rate)).isEqualTo(0.5);
-        assertThat(requested.get(TrainConfig::stage1Epochs)).isEqualTo(7);
-        assertThat(requested.get(TrainConfig::pooling)).isEqualTo("isqrt");
+        assertThat(requested.get(TrainConfig.STAGE1_RATE)).isEqualTo(0.5);
+        assertThat(requested.get(TrainConfig.STAGE1_EPOCHS)).isEqualTo(7);
+        assertThat(requested.get(TrainConfig.POOLING)).isEqualTo("isqrt");
         Settings solved = row("mdm").with("stage1.epochs", "3").requested(TRAINED);
-        assertThat(solved.get(TrainConfig::stage1Epochs)).isEqualTo(3);
+        assertThat(solved.get(TrainConfig.STAGE1_EPOCHS)).isEqualTo(3);
     }
 
     @ParameterizedTest
@@ -109,7 +109,7 @@ class TableRowTest {
         assertThat(row("mdm").with("network.classifier", "softmax").refused(TRAINED))
                 .isEmpty();
         assertThat(row("bcnn").refused(TRAINED)).isEmpty();
-        assertThat(row("bow").requested(Settings.NONE).get(TrainConfig::classifier))
+        assertThat(row("bow").requested(Settings.NONE).get(TrainConfig.CLASSIFIER))
                 .map(LinearSolver::text)
                 .hasValue("svm");
         Settings none = Settings.NONE.with("stage2.epochs", 0).with("network.logit-norm", false);

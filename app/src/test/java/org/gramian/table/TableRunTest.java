@@ -25,6 +25,7 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.run.RunPlan;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.table.ResultTable.Cell;
 import org.gramian.table.ResultTable.Numbers;
 import org.gramian.tensor.Device;
@@ -132,8 +133,8 @@ class TableRunTest {
         assertThat(second.fingerprint()).isEqualTo(first.fingerprint());
         assertThat(second.content()).isEqualTo(first.content());
         assertThat(second.folds()).isEqualTo(first.folds());
-        assertThat(second.config().options().crops())
-                .isEqualTo(first.config().options().crops());
+        assertThat(second.config().get(TrainConfig.CROPS))
+                .isEqualTo(first.config().get(TrainConfig.CROPS));
         Comparison expected = Comparison.of(
                 EvaluationFile.readAll(entries.get(1).folder()),
                 EvaluationFile.readAll(entries.get(0).folder()));

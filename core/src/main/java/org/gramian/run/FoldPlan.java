@@ -3,9 +3,7 @@ package org.gramian.run;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
-import org.gramian.evaluate.EvaluationFile;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
@@ -30,11 +28,11 @@ public record FoldPlan(String place, String name, Parts parts, String validation
      * Splits the training images of a fold, unless its protocol has a validation set. A share that the user set replaces that set:
      * its images join the training images, so that every image of the fold is used once.
      *
+     * @param place subfolder in the run's folder; empty for the only fold
      * @param readable indexes of the readable images
      * @throws UnfitDataException if a class has no training image
      */
-    static FoldPlan of(Dataset dataset, Placed placed, Set<Integer> readable, ValidationSplit split) {
-        Fold given = placed.fold;
+    static FoldPlan of(Dataset dataset, String place, Fold given, Set<Integer> readable, ValidationSplit split) {
         boolean replaced = split.wanted && !given.validation().isEmpty();
         Fold fold = replaced ? given.withValidationInTraining() : given;
         if (replaced) {
@@ -45,14 +43,18 @@ public record FoldPlan(String place, String name, Parts parts, String validation
         List<Sample> training = pick(dataset.samples(), train);
         List<Sample> validation = samples(dataset, fold.validation(), readable);
         List<Sample> test = samples(dataset, fold.test(), readable);
-        requireEveryClass(dataset, fold, training);
+        List<String> missing = RunPlan.missing(dataset, training);
+        if (!missing.isEmpty()) {
+            throw new UnfitDataException(QuotedText.text(fold.name()) + " has no readable training image of "
+                    + RunPlan.shown(missing) + "; add some, or remove these classes");
+        }
         if (validation.isEmpty() && !fold.validation().isEmpty()) {
             split.remarks.accept("none of the " + fold.validation().size() + " validation images of "
                     + QuotedText.text(fold.name()) + " can be read; 'gramian audit' names the causes");
         }
         if (!validation.isEmpty() || split.share == 0) {
             Parts parts = new Parts(training, validation, test);
-            return new FoldPlan(placed.place, fold.name(), parts, source(dataset, validation));
+            return new FoldPlan(place, fold.name(), parts, source(dataset, validation));
         }
         Dataset part = new Dataset(dataset.root(), dataset.classes(), training);
         Protocol holdout = Protocols.holdout(split.share);
@@ -62,11 +64,11 @@ public record FoldPlan(String place, String name, Parts parts, String validation
                 || holdout.incompatibility(part, copies).isPresent()) {
             split.remarks.accept(QuotedText.text(fold.name()) + " has a class with fewer than " + LEAST
                     + " distinct training images, so there is no validation set: epochs are compared by training loss");
-            return new FoldPlan(placed.place, fold.name(), new Parts(training, List.of(), test), "");
+            return new FoldPlan(place, fold.name(), new Parts(training, List.of(), test), "");
         }
         Fold divided = holdout.folds(part, copies, split.seed).getFirst();
         return new FoldPlan(
-                placed.place,
+                place,
                 fold.name(),
                 new Parts(pick(training, divided.train()), pick(training, divided.test()), test),
                 "drawn from the training images");
@@ -81,15 +83,6 @@ public record FoldPlan(String place, String name, Parts parts, String validation
         return layout.equals("splits")
                 ? validation.getFirst().name().split("/", 2)[0] + "/"
                 : "given by the layout " + layout;
-    }
-
-    /** A fold and its subfolder. */
-    record Placed(String place, Fold fold) {
-        static List<Placed> all(List<Fold> folds) {
-            return IntStream.range(0, folds.size())
-                    .mapToObj(i -> new Placed(folds.size() == 1 ? "" : EvaluationFile.fold(i + 1), folds.get(i)))
-                    .toList();
-        }
     }
 
     /**
@@ -110,13 +103,5 @@ public record FoldPlan(String place, String name, Parts parts, String validation
 
     private static List<Sample> pick(List<Sample> samples, List<Integer> indexes) {
         return indexes.stream().map(samples::get).toList();
-    }
-
-    private static void requireEveryClass(Dataset dataset, Fold fold, List<Sample> training) {
-        List<String> missing = RunPlan.missing(dataset, training);
-        if (!missing.isEmpty()) {
-            throw new UnfitDataException(QuotedText.text(fold.name()) + " has no readable training image of "
-                    + RunPlan.shown(missing) + "; add some, or remove these classes");
-        }
     }
 }

@@ -30,6 +30,7 @@ import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.pooling.Pooling;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Cancellation;
@@ -151,7 +152,7 @@ final class FoldRun {
     }
 
     private Optional<TensorBoardLog> board(History history) {
-        return plan.config().options().tensorboard()
+        return plan.config().get(TrainConfig.TENSORBOARD)
                 ? Optional.of(new TensorBoardLog(
                         folder.path(), !fold.parts().validation().isEmpty(), InstantSource.system(), history.epochs()))
                 : Optional.empty();
@@ -263,8 +264,10 @@ final class FoldRun {
         }
         return new TrainingData(
                 fold.parts(),
-                plan.config().options().crops().training(plan.config().recipe().seed()),
-                plan.config().options().testPlan().testing(),
+                plan.config()
+                        .get(TrainConfig.CROPS)
+                        .training(plan.config().recipe().seed()),
+                plan.config().testPlan().testing(),
                 extraction,
                 duplicates,
                 Optional.empty());
@@ -311,7 +314,7 @@ final class FoldRun {
     private Evaluation evaluation(List<Sample> samples, List<Logits> logits) {
         return new Evaluation(
                 new Setting(
-                        plan.config().options().protocol().text(),
+                        plan.config().get(TrainConfig.PROTOCOL).text(),
                         fold.name(),
                         plan.fingerprint(),
                         plan.config().recipe().seed()),
@@ -387,7 +390,7 @@ final class FoldRun {
     /** Returns the provenance that follows from the split alone. */
     static SequencedMap<String, String> division(RunPlan plan, FoldPlan fold) {
         SequencedMap<String, String> origin = new LinkedHashMap<>();
-        origin.put(TrainedOn.PROTOCOL, plan.config().options().protocol().text());
+        origin.put(TrainedOn.PROTOCOL, plan.config().get(TrainConfig.PROTOCOL).text());
         origin.put(TrainedOn.FOLD, fold.name());
         origin.put(TrainedOn.FINGERPRINT, plan.fingerprint().hex());
         origin.put("content", plan.content());
@@ -419,7 +422,7 @@ final class FoldRun {
         return new ModelCard(
                 plan.dataset().classes(),
                 extraction.extractor().network().preprocessing(),
-                plan.config().options().testPlan(),
+                plan.config().testPlan(),
                 evaluation.temperature().value(),
                 origin,
                 metrics);

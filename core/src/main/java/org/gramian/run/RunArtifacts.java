@@ -29,6 +29,7 @@ import org.gramian.inspect.SpdInspection;
 import org.gramian.model.Model;
 import org.gramian.model.ModelFile;
 import org.gramian.model.UnreadableImageException;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.loop.Cancellation;
@@ -57,7 +58,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
      * @return the reason for an early stop; empty if finished
      */
     Optional<Cancellation.Reason> complete(Optional<Model> trained) {
-        if (!plan.config().options().gallery()) {
+        if (!plan.config().get(TrainConfig.GALLERY)) {
             return Optional.empty();
         }
         try {

@@ -1,19 +1,19 @@
 package org.gramian.run;
 
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
+import org.gramian.evaluate.EvaluationFile;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.AuditReport.DuplicateGroup;
 import org.gramian.image.dataset.Dataset;
@@ -21,6 +21,7 @@ import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.image.dataset.protocol.FoldSet;
 import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.linear.LinearSolver;
@@ -29,14 +30,14 @@ import org.gramian.pooling.Pooling;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.train.loop.TrainingData.Parts;
 
 /**
  * The plan of a run: its configuration, and the split of each fold.
  *
  * @param dataset the images, readable or not
- * @param settings every value of the configuration, with its origin
- * @param config the same values as typed records
+ * @param config a value for every key, with its origin, and the model and recipe that they describe
  * @param fingerprint fingerprint of the split of the whole dataset
  * @param near near-duplicates that the splits keep together, see {@link Duplicates#near}
  * @param duplicates identical files and near-duplicates that cross-validation on training images keeps in one fold,
@@ -47,7 +48,6 @@ import org.gramian.train.loop.TrainingData.Parts;
  */
 public record RunPlan(
         Dataset dataset,
-        Settings settings,
         RunConfig config,
         Fingerprint fingerprint,
         List<List<Integer>> near,
@@ -72,32 +72,42 @@ public record RunPlan(
         RunConfig config = RunConfig.of(settings);
         requireClasses(dataset);
         Set<Integer> readable = readable(dataset, audit);
-        requireReadableClasses(dataset, readable, audit);
-        long seed = config.recipe().seed();
         Duplicates identical = Duplicates.of(dataset);
-        Duplicates all = config.options().nearDuplicates() ? identical.with(near(dataset, audit)) : identical;
-        Duplicates duplicates = splitTogether(dataset, config, all, remarks);
-        FoldSet plan = divide(dataset, config, duplicates);
-        plan.notes().forEach(note -> remarks.accept(note.text()));
-        boolean isWanted = Optional.ofNullable(settings.values().get("data.validation"))
-                .filter(Settings.Setting::wanted)
-                .isPresent();
-        FoldPlan.ValidationSplit split =
-                new FoldPlan.ValidationSplit(config.options().validation(), isWanted, seed, duplicates, remarks);
-        List<FoldPlan> folds = FoldPlan.Placed.all(plan.folds()).stream()
-                .map(fold -> FoldPlan.of(dataset, fold, readable, split))
-                .toList();
-        folds.forEach(RunPlan::requireTest);
+        Duplicates all = config.get(TrainConfig.NEAR_DUPLICATES) ? identical.with(near(dataset, audit)) : identical;
+        Duplicates duplicates = splitTogether(dataset, config.get(TrainConfig.PROTOCOL), all, remarks);
+        long seed = config.recipe().seed();
+        FoldSet split;
+        try {
+            split = config.get(TrainConfig.PROTOCOL).plan(dataset, duplicates, seed);
+        } catch (IllegalArgumentException incompatibility) {
+            throw new UnfitDataException(String.valueOf(incompatibility.getMessage()));
+        }
+        split.notes().forEach(note -> remarks.accept(note.text()));
+        boolean isWanted = settings.setting("data.validation").wanted();
+        FoldPlan.ValidationSplit validation =
+                new FoldPlan.ValidationSplit(config.get(TrainConfig.VALIDATION), isWanted, seed, duplicates, remarks);
+        List<FoldPlan> folds = new ArrayList<>();
+        for (Fold fold : split.folds()) {
+            String place = split.folds().size() == 1 ? "" : EvaluationFile.fold(folds.size() + 1);
+            folds.add(FoldPlan.of(dataset, place, fold, readable, validation));
+            if (folds.getLast().parts().test().isEmpty()) {
+                throw new UnfitDataException(QuotedText.text(fold.name()) + " has no readable test image");
+            }
+        }
         return new RunPlan(
                 dataset,
-                settings,
                 config,
-                plan.fingerprint(),
+                split.fingerprint(),
                 duplicates.near(),
                 all.together(),
                 audit.content(),
                 folds.stream().map(FoldPlan::name).toList(),
                 folds);
+    }
+
+    /** Returns every value of the configuration, with its origin. */
+    public Settings settings() {
+        return config.settings();
     }
 
     /**
@@ -106,7 +116,13 @@ public record RunPlan(
      * @throws UnfitDataException if there are too few classes
      */
     static void requireClasses(Dataset dataset) {
-        requireNoEmptyClass(dataset);
+        for (Note note : dataset.notes()) { // an empty class is probably a mistake, and would never be predicted
+            if (note.kind() == Note.Kind.EMPTY_CLASSES) {
+                throw new UnfitDataException("expected images of every class, found " + note.count() + " class folder"
+                        + (note.count() == 1 ? "" : "s") + " without: " + shown(note.examples())
+                        + "; add images, or remove empty folders");
+            }
+        }
         if (dataset.classes().size() < 2) {
             throw new UnfitDataException("expected at least 2 classes, found "
                     + dataset.classes().size() + " in " + dataset.root()
@@ -118,29 +134,27 @@ public record RunPlan(
         }
     }
 
-    /** Requires images of every class: an empty class is probably a mistake, and would never be predicted. */
-    private static void requireNoEmptyClass(Dataset dataset) {
-        for (Note note : dataset.notes()) {
-            if (note.kind() == Note.Kind.EMPTY_CLASSES) {
-                throw new UnfitDataException("expected images of every class, found " + note.count() + " class folder"
-                        + (note.count() == 1 ? "" : "s") + " without: " + shown(note.examples())
-                        + "; add images, or remove empty folders");
-            }
-        }
-    }
-
-    private static void requireReadableClasses(Dataset dataset, Set<Integer> readable, AuditReport audit) {
+    /** Returns the indexes of the readable images; requires some of every class. */
+    private static Set<Integer> readable(Dataset dataset, AuditReport audit) {
+        Set<String> unreadable =
+                audit.unreadable().stream().map(one -> one.image().name()).collect(Collectors.toSet());
+        List<Sample> samples = dataset.samples();
+        Set<Integer> readable = IntStream.range(0, samples.size())
+                .filter(index -> !unreadable.contains(samples.get(index).name()))
+                .boxed()
+                .collect(Collectors.toSet());
         List<String> missing =
-                missing(dataset, readable.stream().map(dataset.samples()::get).toList());
+                missing(dataset, readable.stream().map(samples::get).toList());
         if (!missing.isEmpty()) {
-            throw new UnfitDataException("no readable image of " + shown(missing)
-                    + audit.unreadable().stream()
-                            .filter(lost -> missing.contains(lost.image().label()))
-                            .findFirst()
-                            .map(lost -> " (" + QuotedText.text(lost.image().name()) + ": " + lost.reason() + ")")
-                            .orElse("")
+            String example = audit.unreadable().stream()
+                    .filter(lost -> missing.contains(lost.image().label()))
+                    .findFirst()
+                    .map(lost -> " (" + QuotedText.text(lost.image().name()) + ": " + lost.reason() + ")")
+                    .orElse("");
+            throw new UnfitDataException("no readable image of " + shown(missing) + example
                     + "; run 'gramian audit' for the cause; replace the files, or remove these classes");
         }
+        return readable;
     }
 
     /** Returns the names of the classes without a sample. */
@@ -161,10 +175,9 @@ public record RunPlan(
      * random and still possible with them.
      */
     private static Duplicates splitTogether(
-            Dataset dataset, RunConfig config, Duplicates all, Consumer<String> remarks) {
+            Dataset dataset, Protocol protocol, Duplicates all, Consumer<String> remarks) {
         Duplicates identical = all.with(List.of());
         List<List<Integer>> near = all.near();
-        Protocol protocol = config.options().protocol();
         if (!protocol.isRandom() || near.isEmpty()) {
             return identical;
         }
@@ -184,45 +197,20 @@ public record RunPlan(
     /** Returns the audit's groups of images with equal pixels or near-duplicates, as sample indices. */
     private static List<List<Integer>> near(Dataset dataset, AuditReport audit) {
         Map<String, Integer> indexOf = new HashMap<>();
-        for (int i = 0; i < dataset.samples().size(); i++) {
-            indexOf.put(dataset.samples().get(i).name(), i);
+        for (Sample sample : dataset.samples()) {
+            indexOf.put(sample.name(), indexOf.size());
         }
-        Map<DuplicateGroup.Kind, List<List<Integer>>> groups = new EnumMap<>(DuplicateGroup.Kind.class);
-        for (DuplicateGroup group : audit.duplicates()) {
-            groups.computeIfAbsent(group.kind(), _ -> new ArrayList<>())
-                    .add(group.images().stream()
-                            .map(member -> Objects.requireNonNull(indexOf.get(member.name())))
-                            .toList());
-        }
-        List<List<Integer>> equal = groups.getOrDefault(DuplicateGroup.Kind.SAME_PIXELS, List.of());
-        return new Duplicates(equal, List.of(), groups.getOrDefault(DuplicateGroup.Kind.NEAR, List.of())).together();
-    }
-
-    private static FoldSet divide(Dataset dataset, RunConfig config, Duplicates duplicates) {
-        try {
-            return config.options()
-                    .protocol()
-                    .plan(dataset, duplicates, config.recipe().seed());
-        } catch (IllegalArgumentException incompatibility) {
-            throw new UnfitDataException(String.valueOf(incompatibility.getMessage()));
-        }
-    }
-
-    private static void requireTest(FoldPlan fold) {
-        if (fold.parts().test().isEmpty()) {
-            throw new UnfitDataException(QuotedText.text(fold.name()) + " has no readable test image");
-        }
-    }
-
-    private static Set<Integer> readable(Dataset dataset, AuditReport audit) {
-        Set<String> unreadable = audit.unreadable().stream()
-                .map(one -> one.image().name())
-                .collect(Collectors.toCollection(HashSet::new));
-        return IntStream.range(0, dataset.samples().size())
-                .filter(index ->
-                        !unreadable.contains(dataset.samples().get(index).name()))
-                .boxed()
-                .collect(Collectors.toCollection(HashSet::new));
+        Function<DuplicateGroup.Kind, List<List<Integer>>> groups = kind -> audit.duplicates().stream()
+                .filter(group -> group.kind() == kind)
+                .map(group -> group.images().stream()
+                        .map(member -> Objects.requireNonNull(indexOf.get(member.name())))
+                        .toList())
+                .toList();
+        return new Duplicates(
+                        groups.apply(DuplicateGroup.Kind.SAME_PIXELS),
+                        List.of(),
+                        groups.apply(DuplicateGroup.Kind.NEAR))
+                .together();
     }
 
     /** Returns the head of a fold. */
@@ -262,32 +250,27 @@ public record RunPlan(
                 some.add(fold);
             }
         }
-        return new RunPlan(dataset, settings, config, fingerprint, near, duplicates, content, names, some);
+        return with(some);
     }
 
     /** Returns the plan with some of the images only: the rest take part in no fold. */
     RunPlan within(Set<Sample> some) {
         UnaryOperator<List<Sample>> kept =
                 all -> all.stream().filter(some::contains).toList();
-        return new RunPlan(
-                dataset,
-                settings,
-                config,
-                fingerprint,
-                near,
-                duplicates,
-                content,
-                names,
-                folds.stream()
-                        .map(fold -> new FoldPlan(
-                                fold.place(),
-                                fold.name(),
-                                new Parts(
-                                        kept.apply(fold.parts().training()),
-                                        kept.apply(fold.parts().validation()),
-                                        kept.apply(fold.parts().test())),
-                                fold.validationSource()))
-                        .toList());
+        return with(folds.stream()
+                .map(fold -> new FoldPlan(
+                        fold.place(),
+                        fold.name(),
+                        new Parts(
+                                kept.apply(fold.parts().training()),
+                                kept.apply(fold.parts().validation()),
+                                kept.apply(fold.parts().test())),
+                        fold.validationSource()))
+                .toList());
+    }
+
+    private RunPlan with(List<FoldPlan> some) {
+        return new RunPlan(dataset, config, fingerprint, near, duplicates, content, names, some);
     }
 
     private FoldPlan find(String text) {
@@ -337,7 +320,7 @@ public record RunPlan(
     }
 
     private void requireRoom(LinearSolver solver, FoldPlan fold, long size) {
-        long crops = config.options().crops().training(0).count();
+        long crops = config.get(TrainConfig.CROPS).training(0).count();
         try {
             long images = (long) fold.parts().training().size()
                     + fold.parts().validation().size();

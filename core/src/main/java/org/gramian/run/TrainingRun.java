@@ -30,7 +30,6 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.run.ExistingRun.Sampled;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.DefaultResolver;
-import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
@@ -126,10 +125,10 @@ public record TrainingRun(
         RunPlan.requireClasses(dataset);
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         Settings complete = complete();
-        CropPlan crops = complete.get(TrainConfig::crops);
+        CropPlan crops = complete.get(TrainConfig.CROPS);
         Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, context.threads()).requiring(crops.testing());
-        if (complete.get(TrainConfig::testCrops).isPresent()) {
-            audit = audit.requiring(complete.get(TrainConfig::testCrops).get().testing());
+        if (complete.get(TrainConfig.TEST_CROPS).isPresent()) {
+            audit = audit.requiring(complete.get(TrainConfig.TEST_CROPS).get().testing());
         }
         AuditReport report = audit.of(
                 dataset,
@@ -232,7 +231,7 @@ public record TrainingRun(
                 ? this
                 : new TrainingRun(
                         dataset.sample(
-                                Subsample.stratified(strata, least, settings.get(TrainConfig::seed))
+                                Subsample.stratified(strata, least, settings.get(TrainConfig.SEED))
                                         .subList(0, count)
                                         .stream()
                                         .sorted()
@@ -256,7 +255,10 @@ public record TrainingRun(
     }
 
     private Settings complete() throws IOException {
-        return DefaultResolver.complete(settings, DefaultsContext.of(dataset, weights, context.device()));
+        return DefaultResolver.complete(
+                settings,
+                DefaultResolver.Context.of(
+                        dataset, weights.available(), context.device().kind()));
     }
 
     /**
@@ -270,7 +272,7 @@ public record TrainingRun(
         RunPlan plan = RunPlan.of(dataset, complete(), audit, this::warn);
         Recipe recipe = plan.config().recipe();
         plan.requireFeasible(this::warn);
-        if (plan.config().options().tensorboard()
+        if (plan.config().get(TrainConfig.TENSORBOARD)
                 && recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
             warn("--tensorboard has no effect: the classifier is solved without epochs;"
                     + " --epochs N trains a head, --fine-tune N all layers");
@@ -396,9 +398,7 @@ public record TrainingRun(
                 FrozenBackbone network =
                         InitialModel.network(plan.config().network(), weights, context.device(), this::warn)) {
             FeatureExtractor extractor = new FeatureExtractor(
-                    network,
-                    FeatureExtractor.DEFAULT_BATCH,
-                    plan.config().options().featureType());
+                    network, FeatureExtractor.DEFAULT_BATCH, plan.config().get(TrainConfig.FEATURE_TYPE));
             computation.run(
                     new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(features)),
                     InitialModel.origin(plan.settings(), network));
@@ -470,8 +470,8 @@ public record TrainingRun(
     }
 
     private static void planFeatures(RunPlan plan, FeatureExtraction extraction, Predicate<Sample> planned) {
-        Crops training = plan.config().options().crops().training(plan.seed());
-        Crops test = plan.config().options().testPlan().testing();
+        Crops training = plan.config().get(TrainConfig.CROPS).training(plan.seed());
+        Crops test = plan.config().testPlan().testing();
         for (FoldPlan fold : plan.folds()) {
             List<Sample> validation =
                     fold.parts().validation().stream().filter(planned).toList();

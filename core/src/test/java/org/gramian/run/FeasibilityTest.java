@@ -43,7 +43,7 @@ class FeasibilityTest {
                 .with("network.backbone", backbone)
                 .with("network.layer", layer)
                 .with("data.crops", CropPlan.parse("center:224"))
-                .with("data.protocol", run.settings().get(TrainConfig::protocol));
+                .with("data.protocol", run.settings().get(TrainConfig.PROTOCOL));
         return new SmallRun(run.dataset(), settings, run.place());
     }
 

@@ -19,7 +19,6 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
-import org.gramian.run.FoldPlan.Placed;
 import org.gramian.run.FoldPlan.ValidationSplit;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -69,7 +68,8 @@ class FoldPlanTest {
     private Parts parts(Dataset dataset, Fold fold, double share, boolean wanted, long seed) {
         return FoldPlan.of(
                         dataset,
-                        new Placed("", fold),
+                        "",
+                        fold,
                         all(dataset),
                         new ValidationSplit(share, wanted, seed, Duplicates.of(dataset), remarks::add))
                 .parts();
@@ -192,7 +192,8 @@ class FoldPlanTest {
         readable.removeAll(Set.of(0, 1, 2));
         Parts parts = FoldPlan.of(
                         dataset,
-                        new Placed("", fold(dataset)),
+                        "",
+                        fold(dataset),
                         readable,
                         new ValidationSplit(0.3, false, 1, Duplicates.of(dataset), remarks::add))
                 .parts();
@@ -212,7 +213,7 @@ class FoldPlanTest {
         Dataset dataset = dataset(1, 4, 4);
         Fold fold = new Fold("given", List.of(0, 1, 4, 5), List.of(2, 6), List.of(3, 7));
         ValidationSplit split = new ValidationSplit(0, false, 1, Duplicates.of(dataset), remarks::add);
-        FoldPlan plan = FoldPlan.of(dataset, new Placed("", fold), Set.of(0, 1, 3, 4, 5, 7), split);
+        FoldPlan plan = FoldPlan.of(dataset, "", fold, Set.of(0, 1, 3, 4, 5, 7), split);
         assertThat(plan.parts().validation()).isEmpty();
         assertThat(plan.validationSource()).isEmpty();
         assertThat(remarks).singleElement().asString().has(facts("2", "'given'"));
@@ -222,20 +223,10 @@ class FoldPlanTest {
     void classesWithoutReadableTrainingImageAreNamed() throws IOException {
         Dataset dataset = dataset(1, 3, 3, 3);
         Fold fold = new Fold("the fold", List.of(0, 1, 3, 4, 6, 7), List.of(), List.of(2, 5, 8));
-        Placed placed = new Placed("", fold);
         ValidationSplit split = new ValidationSplit(0.3, false, 1, Duplicates.of(dataset), remarks::add);
-        assertThatThrownBy(() -> FoldPlan.of(dataset, placed, Set.of(2, 3, 4, 5, 8), split))
+        assertThatThrownBy(() -> FoldPlan.of(dataset, "", fold, Set.of(2, 3, 4, 5, 8), split))
                 .isInstanceOf(UnfitDataException.class)
                 .hasMessageContaining("'the fold'")
                 .hasMessageContaining("'c0', 'c2';");
-    }
-
-    @Test
-    void foldsHaveNumberedFolders() {
-        Fold fold = new Fold("one", List.of(0), List.of(), List.of(1));
-        assertThat(Placed.all(List.of(fold))).extracting(Placed::place).containsExactly("");
-        assertThat(Placed.all(List.of(fold, fold, fold)))
-                .extracting(Placed::place)
-                .containsExactly("fold-1", "fold-2", "fold-3");
     }
 }

@@ -7,6 +7,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.Settings.Setting;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Workload;
 
@@ -48,11 +49,10 @@ public final class PlanText {
                 "crops",
                 "%s: %d per training image, %d per test image%s"
                         .formatted(
-                                config.options().crops(),
+                                config.get(TrainConfig.CROPS),
                                 work.trainingCrops(),
                                 work.testCrops(),
-                                config.options()
-                                        .testCrops()
+                                config.get(TrainConfig.TEST_CROPS)
                                         .map(plan -> " (" + plan + ")")
                                         .orElse("")));
         line(

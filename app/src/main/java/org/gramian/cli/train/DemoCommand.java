@@ -175,7 +175,7 @@ public final class DemoCommand implements Callable<Integer> {
         AuditReport audit = trainer.audit();
         RunPlan plan = trainer.plan(audit);
         TrainingRun average = trainer.with(settings.with("network.pooling", AVERAGE)
-                .with("network.layer", plan.settings().get(TrainConfig::layer)));
+                .with("network.layer", plan.settings().get(TrainConfig.LAYER)));
         Evaluation auto = train(trainer, plan, audit, HeadSearch.AUTO);
         return List.of(train(average, average.plan(audit), audit, AVERAGE), auto);
     }

@@ -72,8 +72,8 @@ final class TableTraining implements TableRun.Listener {
         this.command = command;
         options.format(); // rejects a wrong format before the work
         TableRun.Plan plan = options.plan(common(torch));
-        plan.common().find(TrainConfig::accelerate).ifPresent(Rule::use);
-        List<TableRun.Data> data = TableRun.Data.open(images, plan.common().find(TrainConfig::layout));
+        plan.common().find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
+        List<TableRun.Data> data = TableRun.Data.open(images, plan.common().find(TrainConfig.LAYOUT));
         data.forEach(one -> one.dataset().notes().stream()
                 .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
                 .forEach(note -> console.say(one.name() + ": " + note.text())));

@@ -56,9 +56,12 @@ import picocli.CommandLine.Parameters;
         sortOptions = false,
         header = "Train a model on a folder of images and test it.",
         description = {
-            "Checks the images, trains a classifier on features of a frozen backbone, fine-tunes all layers if that pays",
-            "off, and measures accuracy on the test set. The run folder gets the model (model.safetensors), report.html,",
-            "evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every value."
+            "Checks the images, trains a classifier on features of a frozen backbone, fine-tunes all layers if that"
+                    + " pays",
+            "off, and measures accuracy on the test set. The run folder gets the model (model.safetensors),"
+                    + " report.html,",
+            "evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every"
+                    + " value."
         })
 public final class TrainCommand implements Callable<Integer> {
     /** With fewer training images per class than this, more images help most. */
@@ -90,7 +93,8 @@ public final class TrainCommand implements Callable<Integer> {
             paramLabel = "FOLD",
             split = ",",
             description = {
-                "train only these folds of the protocol, by number or name (default: all; with --resume, those of the run)"
+                "train only these folds of the protocol, by number or name (default: all; with --resume, those of the"
+                        + " run)"
             })
     private List<String> folds = List.of();
 
@@ -131,7 +135,7 @@ public final class TrainCommand implements Callable<Integer> {
             noReport |= begun.contains(NO_REPORT);
         }
         Settings requested = resumed == null ? options.requested(torch, console::say) : folder.settings();
-        requested.find(TrainConfig::accelerate).ifPresent(Rule::use);
+        requested.find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
         Dataset dataset = dataset(requested, folder);
         dataset.notes().stream()
                 .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
@@ -160,7 +164,7 @@ public final class TrainCommand implements Callable<Integer> {
         console.say(
                 resumed == null
                         ? chosen(plan)
-                        : "resuming " + resumed + "; pooling " + plan.settings().get(TrainConfig::pooling));
+                        : "resuming " + resumed + "; pooling " + plan.settings().get(TrainConfig.POOLING));
         return plan;
     }
 
@@ -241,17 +245,17 @@ public final class TrainCommand implements Callable<Integer> {
 
     private Dataset dataset(Settings requested, RunFolder folder) throws IOException {
         Path place = images == null ? folder.images() : images;
-        return Layouts.open(place, requested.find(TrainConfig::layout));
+        return Layouts.open(place, requested.find(TrainConfig.LAYOUT));
     }
 
     /** Returns backbone, pooling and classifier, and why this backbone. */
     private static String chosen(RunPlan plan) {
         Settings settings = plan.settings();
         Setting backbone = Objects.requireNonNull(settings.values().get("network.backbone"));
-        return "backbone " + plan.config().network().backbone().name() + ", layer " + settings.get(TrainConfig::layer)
+        return "backbone " + plan.config().network().backbone().name() + ", layer " + settings.get(TrainConfig.LAYER)
                 + " ("
-                + backbone.origin() + "); pooling " + settings.get(TrainConfig::pooling)
-                + settings.get(TrainConfig::classifier)
+                + backbone.origin() + "); pooling " + settings.get(TrainConfig.POOLING)
+                + settings.get(TrainConfig.CLASSIFIER)
                         .map(solver -> "; classifier " + solver.text())
                         .orElse("");
     }

@@ -13,7 +13,7 @@ import org.gramian.cli.common.TorchOptions;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.ConfigKey;
-import org.gramian.run.config.CropOptions;
+import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +33,8 @@ public final class TrainOptions {
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description =
-                    "YAML file of keys, e.g. the config.yaml of a run; options override it, automatic values are chosen again")
+            description = "YAML file of keys, e.g. the config.yaml of a run; options override it, automatic values are"
+                    + " chosen again")
     private @Nullable Path config;
 
     @Option(
@@ -114,7 +114,7 @@ public final class TrainOptions {
             boolean alone = texts.isEmpty() && pairs.isEmpty();
             all = all.over(alone ? file : file.wanted());
         }
-        return CropOptions.of(texts).applyTo(all);
+        return DefaultResolver.withImageSize(all, texts);
     }
 
     /** Returns the text of each given option of the table, by its name. */
@@ -133,7 +133,7 @@ public final class TrainOptions {
     /** Lists all keys for the end of the help. */
     public static String keys() {
         StringBuilder text = new StringBuilder("\nKeys of --config and --set:\n");
-        for (ConfigKey key : ConfigKey.all()) {
+        for (ConfigKey<?> key : ConfigKey.all()) {
             text.append("  %s=%s (default: %s)\n      %s\n"
                     .formatted(key.name(), key.values(), key.defaultText(), key.help()));
         }

@@ -8,7 +8,6 @@ import java.util.List;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.DefaultResolver;
-import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.MemoryEstimate;
@@ -21,7 +20,7 @@ class PlanTextTest {
             Settings.NONE
                     .with("network.backbone", "googlenet", "--backbone")
                     .with("network.classifier", "softmax", "--classifier"),
-            new DefaultsContext(
+            DefaultResolver.Context.of(
                     new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of()), List.of(), Device.Kind.CPU));
 
     private static MemoryEstimate memory(Workload work) {

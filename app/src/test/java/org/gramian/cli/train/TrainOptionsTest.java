@@ -59,7 +59,7 @@ public class TrainOptionsTest {
     @Test
     void optionSetsItsKeyAndIsItsOrigin() {
         assertThat(requested()).isEqualTo(Settings.NONE);
-        for (ConfigKey key : ConfigKey.all()) {
+        for (ConfigKey<?> key : ConfigKey.all()) {
             key.option().ifPresent(option -> {
                 String text = option.label().isEmpty() ? option.constant() : sample(key);
                 String argument = option.name() + (option.label().isEmpty() ? "" : "=" + text);
@@ -72,29 +72,25 @@ public class TrainOptionsTest {
     }
 
     @Test
-    void sizesAndTestTimeAugmentationChangeTheCrops() throws IOException {
+    void imageSizeChangesTheCrops() throws IOException {
         assertValue(requested("--image-size=320"), "data.crops", "resize:320", "--image-size");
-        assertThat(requested("--crops=resize:96", "--test-size=128", "--tta=flips")
-                        .get(TrainConfig::testCrops))
-                .hasValueSatisfying(plan -> assertThat(plan.text()).isEqualTo("resize:128+flips"));
+        assertValue(requested("--image-size=96", "--fidelity=paper"), "data.crops", "paper:96", "--image-size");
         Path file = Files.writeString(folder.resolve("run.yaml"), "data:\n  crops: ten:64\n");
         assertThat(requested("--config=" + file, "--image-size=80")
-                        .get(TrainConfig::crops)
+                        .get(TrainConfig.CROPS)
                         .text())
                 .isEqualTo("ten:80");
-        assertWrong(facts("--tta", "none", "flips", "five", "ten", "'flps'", "'flips'"), "--tta=flps");
         assertWrong(facts("--image-size", "1", "'0'"), "--image-size=0");
-        assertWrong(facts("--test-size", "99999"), "--test-size=99999");
     }
 
     @Test
     void everyKeyCanBeSet() {
-        for (ConfigKey key : ConfigKey.all()) {
+        for (ConfigKey<?> key : ConfigKey.all()) {
             assertValue(requested("--set", key.name() + "=" + sample(key)), key.name(), sample(key), "--set");
         }
     }
 
-    private static String sample(ConfigKey key) {
+    private static String sample(ConfigKey<?> key) {
         return key.fixedDefault().orElseGet(() -> switch (key.name()) {
             case "network.classifier", "stage1.refit" -> "svm:C=10";
             case "network.pooling" -> "bcnn";
@@ -134,7 +130,7 @@ public class TrainOptionsTest {
         assertThat(requested("--config=" + file, "--pooling=average").values())
                 .containsOnlyKeys("network.pooling", "stage1.epochs", "seed");
         assertThat(requested("--config=" + file, "--set", "seed=2").values()).containsOnlyKeys("stage1.epochs", "seed");
-        assertThat(requested("--config=" + file, "--lr=4").get(TrainConfig::stage1Rate))
+        assertThat(requested("--config=" + file, "--lr=4").get(TrainConfig.STAGE1_RATE))
                 .isEqualTo(4);
     }
 
@@ -158,7 +154,7 @@ public class TrainOptionsTest {
     void helpListsAllKeysWithDefaults() {
         String help = TrainOptions.keys();
         assertThat(help.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(108));
-        for (ConfigKey key : ConfigKey.all()) {
+        for (ConfigKey<?> key : ConfigKey.all()) {
             assertThat(help).contains(" " + key.name() + "=", key.help(), key.defaultText());
         }
     }

@@ -37,7 +37,7 @@ public final class BackboneRanking {
     /** The backbone that needs no weights: the default of a build without bundled weights. */
     static final String WITHOUT_WEIGHTS = "filters";
 
-    /** The rule of {@link #choose}, for options and docs. */
+    /** The rule of the choice, for options and docs. */
     static final String RULE = "the best of those with installed weights and " + BundledWeights.NAME;
 
     /** Largest download that is recommended, in MiB. */
@@ -52,25 +52,5 @@ public final class BackboneRanking {
                 .filter(file -> file.mebibytes() <= MOST_MEBIBYTES)
                 .findFirst()
                 .orElseThrow();
-    }
-
-    /** Fills an unset backbone by rank. */
-    static Settings choose(Settings settings, DefaultsContext context) {
-        if (settings.has("network.backbone")) {
-            return settings;
-        }
-        List<String> present = BEST_FIRST.stream()
-                .filter(name -> context.weightsOf(name).isPresent())
-                .toList();
-        if (present.isEmpty()) {
-            return settings.orElse(
-                    "network.backbone",
-                    WITHOUT_WEIGHTS,
-                    "no pretrained weights are installed; get some with: gramian weights get NAME");
-        }
-        String reason = present.equals(List.of(BundledWeights.NAME))
-                ? "its weights are part of Gramian; get stronger ones with: gramian weights get NAME"
-                : "the best with installed weights (" + String.join(", ", present) + ")";
-        return settings.orElse("network.backbone", present.getFirst(), reason);
     }
 }

@@ -66,32 +66,25 @@ public final class ConfigFile {
     }
 
     private static String text(Path file) {
-        if (!Files.exists(file)) {
-            throw new ConfigException(file + ": expected a configuration in YAML, found no such file");
-        }
         if (!Files.isRegularFile(file)) {
-            throw new ConfigException(
-                    file + ": expected a configuration in YAML, found something that is not a regular file");
+            throw new ConfigException(file + ": expected a configuration in YAML, found "
+                    + (Files.exists(file) ? "something that is not a regular file" : "no such file"));
         }
-        byte[] bytes;
         try (InputStream in = Files.newInputStream(file)) {
-            bytes = in.readNBytes(LARGEST + 1);
-        } catch (AccessDeniedException e) {
-            throw new ConfigException(file + ": permission denied", e);
-        } catch (IOException e) {
-            throw new ConfigException(file + ": cannot be read: " + e.getMessage(), e);
-        }
-        if (bytes.length > LARGEST) {
-            throw new ConfigException(file + ": expected a configuration of at most " + LARGEST
-                    + " bytes, found more; is this the right file?");
-        }
-        try {
+            byte[] bytes = in.readNBytes(LARGEST + 1);
+            if (bytes.length > LARGEST) {
+                throw new ConfigException(file + ": expected a configuration of at most " + LARGEST
+                        + " bytes, found more; is this the right file?");
+            }
             return StandardCharsets.UTF_8
                     .newDecoder()
                     .decode(ByteBuffer.wrap(bytes))
                     .toString();
         } catch (CharacterCodingException e) {
             throw new ConfigException(file + ": expected text in UTF-8, found other bytes", e);
+        } catch (IOException e) {
+            String reason = e instanceof AccessDeniedException ? "permission denied" : e.getMessage();
+            throw new ConfigException(file + ": cannot be read: " + reason, e);
         }
     }
 
@@ -169,45 +162,37 @@ public final class ConfigFile {
 
         static Settings read(String text, Path file) {
             try (YAMLParser parser = (YAMLParser) new YAMLFactory().createParser(ObjectReadContext.empty(), text)) {
-                Reader reading = new Reader(file, parser);
-                reading.document();
-                return reading.settings;
+                return new Reader(file, parser).document();
             } catch (JacksonException e) {
-                throw new ConfigException(place(file, e) + "expected YAML, found: " + reason(e), e);
+                String message = Objects.requireNonNullElse(e.getOriginalMessage(), "something else");
+                // the last line number of the message: the location of the exception is that of the last token
+                String place = PLACE.matcher(message)
+                        .results()
+                        .reduce((_, last) -> last)
+                        .map(found -> ", line " + found.group(1))
+                        .orElse("");
+                String reason = message.lines()
+                        .filter(line -> !line.startsWith("while ") && !line.startsWith(" "))
+                        .findFirst()
+                        .orElse("something else");
+                throw new ConfigException(file + place + ": expected YAML, found: " + QuotedText.bare(reason), e);
             }
         }
 
-        /** Returns the line of the parser's message that describes the problem. */
-        private static String reason(JacksonException e) {
-            String message = Objects.requireNonNullElse(e.getOriginalMessage(), "something else");
-            return QuotedText.bare(message.lines()
-                    .filter(line -> !line.startsWith("while ") && !line.startsWith(" "))
-                    .findFirst()
-                    .orElse("something else"));
-        }
-
-        /** Returns the last line number of the message; the location of the exception is that of the last token. */
-        private static String place(Path file, JacksonException e) {
-            return PLACE.matcher(Objects.requireNonNullElse(e.getOriginalMessage(), ""))
-                    .results()
-                    .reduce((_, last) -> last)
-                    .map(found -> file + ", line " + found.group(1) + ": ")
-                    .orElse(file + ": ");
-        }
-
-        private void document() {
+        private Settings document() {
             JsonToken first = parser.nextToken();
             if (first == null || first == JsonToken.VALUE_NULL) {
-                return; // an empty file, or one of comments
+                return Settings.NONE; // an empty file, or one of comments
             }
             if (first != JsonToken.START_OBJECT) {
                 throw wrong("expected lines 'KEY: VALUE', found " + found());
             }
             section("");
-            chosen.forEach(key -> settings = settings.unwanted(key));
             if (parser.nextToken() != null) {
                 throw wrong("expected one document, found several");
             }
+            chosen.forEach(key -> settings = settings.unwanted(key));
+            return settings;
         }
 
         /** Reads the keys of a section. */
@@ -218,31 +203,32 @@ public final class ConfigFile {
                 String name = prefix + parser.currentName();
                 int line = parser.currentTokenLocation().getLineNr();
                 JsonToken value = parser.nextToken();
-                if (value == JsonToken.START_OBJECT && ConfigKey.sections().contains(name)) {
-                    once(name + ".", line);
+                boolean isSection = value == JsonToken.START_OBJECT && ConfigKey.isSection(name);
+                Integer before = lines.putIfAbsent(isSection ? name + "." : name, line);
+                if (before != null) {
+                    throw wrong(
+                            line, QuotedText.bare(name) + ": expected every key once, found it also on line " + before);
+                }
+                if (isSection) {
                     section(name + ".");
                 } else if (name.equals(CHOSEN)) {
-                    once(name, line);
-                    chosen(value, line);
+                    chosen(value);
                 } else {
-                    once(name, line);
                     add(name, value, line);
                 }
             }
         }
 
         /** Reads the names of the list. */
-        private void chosen(@Nullable JsonToken value, int line) {
+        private void chosen(@Nullable JsonToken value) {
             refuseAliases();
             if (value != JsonToken.START_ARRAY) {
-                throw wrong(line, CHOSEN + ": expected a list of keys, e.g. [stage1.rate], found " + found());
+                throw wrong(CHOSEN + ": expected a list of keys, e.g. [stage1.rate], found " + found());
             }
             while (parser.nextToken() != JsonToken.END_ARRAY) {
                 refuseAliases();
-                int own = parser.currentTokenLocation().getLineNr();
-                JsonToken token = parser.currentToken();
-                if (token == null || !token.isScalarValue() || token == JsonToken.VALUE_NULL) {
-                    throw wrong(own, CHOSEN + ": expected the name of a key, found " + found());
+                if (!isScalar(parser.currentToken())) {
+                    throw wrong(CHOSEN + ": expected the name of a key, found " + found());
                 }
                 try {
                     String name = ConfigKey.of(parser.getString()).name();
@@ -250,26 +236,19 @@ public final class ConfigFile {
                         throw new ConfigException("expected every key once, found '" + name + "' twice");
                     }
                 } catch (ConfigException e) {
-                    throw wrong(own, CHOSEN + ": " + e.getMessage());
+                    throw wrong(CHOSEN + ": " + e.getMessage());
                 }
-            }
-        }
-
-        private void once(String name, int line) {
-            Integer before = lines.putIfAbsent(name, line);
-            if (before != null) {
-                throw wrong(line, QuotedText.bare(name) + ": expected every key once, found it also on line " + before);
             }
         }
 
         private void add(String name, @Nullable JsonToken value, int line) {
             refuseAliases();
             try {
-                if (ConfigKey.sections().contains(name)) {
+                if (ConfigKey.isSection(name)) {
                     throw new ConfigException(name + ": expected keys below it, found " + found());
                 }
-                ConfigKey key = ConfigKey.of(name);
-                if (value == null || !value.isScalarValue() || value == JsonToken.VALUE_NULL) {
+                ConfigKey<?> key = ConfigKey.of(name);
+                if (!isScalar(value)) {
                     throw new ConfigException(name + ": expected " + key.values() + ", found " + found()
                             + "; remove the key to use the default");
                 }
@@ -277,6 +256,10 @@ public final class ConfigFile {
             } catch (ConfigException e) {
                 throw wrong(line, Objects.requireNonNull(e.getMessage()));
             }
+        }
+
+        private static boolean isScalar(@Nullable JsonToken token) {
+            return token != null && token.isScalarValue() && token != JsonToken.VALUE_NULL;
         }
 
         private void refuseAliases() {
@@ -288,13 +271,11 @@ public final class ConfigFile {
 
         private String found() {
             JsonToken token = parser.currentToken();
-            if (token == null || token == JsonToken.VALUE_NULL) {
-                return "nothing";
-            }
             return switch (token) {
                 case START_OBJECT -> "keys below it";
                 case START_ARRAY -> "a list";
-                default -> QuotedText.text(parser.getString());
+                case null -> "nothing";
+                default -> isScalar(token) ? QuotedText.text(parser.getString()) : "nothing";
             };
         }
 

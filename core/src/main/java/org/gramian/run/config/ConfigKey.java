@@ -1,38 +1,38 @@
 package org.gramian.run.config;
 
-import java.lang.reflect.RecordComponent;
-import java.lang.reflect.Type;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 
-/** A key of the configuration: a component of {@link TrainConfig} with the codec of its values. */
-public final class ConfigKey {
-    private static final List<ConfigKey> ALL = Arrays.stream(TrainConfig.class.getRecordComponents())
-            .map(ConfigKey::new)
-            .toList();
+/** A key of the configuration, declared in {@link TrainConfig}. */
+public final class ConfigKey<T> {
+    private final String name;
+    private final String usage;
+    private final ValueCodec<T> codec;
+    private final String help;
+    private final String defaultText;
+    private final boolean isFixed;
 
-    private final TrainConfig.Key declared;
-    private final ValueCodec codec;
-
-    private ConfigKey(RecordComponent component) {
-        declared = Objects.requireNonNull(component.getAnnotation(TrainConfig.Key.class), component.getName());
-        Type type = component.getGenericType();
-        codec = ValueCodec.of(type, declared);
+    ConfigKey(String name, String usage, ValueCodec<T> codec, String help, String defaultText, boolean isFixed) {
+        this.name = name;
+        this.usage = usage;
+        this.codec = codec;
+        this.help = help;
+        this.defaultText = defaultText;
+        this.isFixed = isFixed;
     }
 
     /** Returns all keys, in the order of {@link TrainConfig}. */
-    public static List<ConfigKey> all() {
-        return ALL;
+    public static List<ConfigKey<?>> all() {
+        return TrainConfig.keys();
     }
 
     /** Returns the names of all keys. */
     public static List<String> names() {
-        return ALL.stream().map(ConfigKey::name).toList();
+        return all().stream().<String>map(ConfigKey::name).toList();
     }
 
     /**
@@ -40,20 +40,22 @@ public final class ConfigKey {
      *
      * @throws ConfigException if there is none; the message suggests the nearest name
      */
-    public static ConfigKey of(String name) {
-        return ALL.stream()
-                .filter(key -> key.name().equals(name))
-                .findFirst()
-                .orElseThrow(() -> new ConfigException(unknown(name)));
+    public static ConfigKey<?> of(String name) {
+        for (ConfigKey<?> key : all()) {
+            if (key.name.equals(name)) {
+                return key;
+            }
+        }
+        throw new ConfigException(unknown(name));
     }
 
-    /** Returns the command-line options of keys and of {@link CropOptions}, in the order of the help. */
+    /** Returns the command-line options of keys and {@link Option#IMAGE_SIZE}, in the order of the help. */
     public static List<Option> options() {
         List<Option> options = new ArrayList<>();
-        for (ConfigKey key : ALL) {
+        for (ConfigKey<?> key : all()) {
             key.option().ifPresent(options::add);
-            if (key.name().equals("data.crops")) {
-                options.addAll(CropOptions.OPTIONS);
+            if (key == TrainConfig.CROPS) {
+                options.add(Option.IMAGE_SIZE);
             }
         }
         return options;
@@ -61,12 +63,12 @@ public final class ConfigKey {
 
     /** Returns the name with its section, e.g. {@code stage1.rate}. */
     public String name() {
-        return declared.name();
+        return name;
     }
 
     /** Returns the description. */
     public String help() {
-        return declared.help();
+        return help;
     }
 
     /** Returns the notation of the values, e.g. {@code NUMBER} or {@code f32|f16}. */
@@ -76,26 +78,22 @@ public final class ConfigKey {
 
     /** Returns the default in words. */
     public String defaultText() {
-        return declared.rule().isEmpty() ? declared.defaultValue() : declared.rule();
+        return defaultText;
     }
 
     /** Returns the text of the default, unless it is chosen automatically. */
     public Optional<String> fixedDefault() {
-        return declared.rule().isEmpty() ? Optional.of(declared.defaultValue()) : Optional.empty();
+        return isFixed ? Optional.of(defaultText) : Optional.empty();
     }
 
     /** Returns the option of the command line; empty if only {@code --set} and files reach the key. */
     public Optional<Option> option() {
-        if (declared.option().isEmpty()) {
+        if (usage.isEmpty()) {
             return Optional.empty();
         }
-        boolean negates = declared.defaultValue().equals("true");
-        return Optional.of(Option.of(
-                section(name()),
-                declared.option(),
-                negates ? "do not " + help() : help(),
-                declared.spark(),
-                Boolean.toString(!negates)));
+        boolean negates = defaultText.equals("true");
+        return Optional.of(
+                Option.of(section(name), usage, negates ? "do not " + help : help, Boolean.toString(!negates)));
     }
 
     /**
@@ -112,52 +110,43 @@ public final class ConfigKey {
     }
 
     /** @throws IllegalArgumentException if the text is invalid */
-    Object parse(String text) {
+    T parse(String text) {
         return codec.parse().apply(text.strip());
     }
 
     /** Returns the canonical text of a value: equal values have equal texts. */
+    @SuppressWarnings("unchecked") // values are parsed by the codec of their key
     String print(Object value) {
-        return codec.print().apply(value);
+        return codec.print().apply((T) value);
     }
 
-    /** Returns all sections, in order. */
-    static List<String> sections() {
-        return names().stream()
-                .filter(name -> name.contains("."))
-                .map(ConfigKey::section)
-                .distinct()
-                .toList();
+    /** Returns whether a name is that of a section. */
+    static boolean isSection(String name) {
+        return names().stream().anyMatch(key -> key.startsWith(name + "."));
     }
 
     /** Returns the message about an unknown name, with the nearest key: first the same key of another section. */
     private static String unknown(String name) {
         List<String> siblings = names().stream()
-                .filter(key -> key.contains(".") && section(key).equals(section(name)))
+                .filter(key -> key.startsWith(section(name) + "."))
                 .toList();
-        Optional<String> nearest = withLastPart(names(), lastPart(name))
-                .or(() -> nearestPart(name, siblings))
-                .or(() -> NearestWord.of(name, names()))
-                .or(() -> nearestPart(name, names()));
-        return "unknown key " + QuotedText.text(name)
-                + nearest.map(key -> " (did you mean '" + key + "'?)").orElse("") + "; "
-                + (siblings.isEmpty()
-                        ? "the sections are " + String.join(", ", sections()) + ", plus seed and fidelity"
-                        : "the section '" + section(name) + "' has "
-                                + String.join(
-                                        ", ",
-                                        siblings.stream()
-                                                .map(ConfigKey::lastPart)
-                                                .toList()));
-    }
-
-    private static Optional<String> nearestPart(String name, List<String> keys) {
-        List<String> parts = keys.stream().map(ConfigKey::lastPart).toList();
-        return NearestWord.of(lastPart(name), parts).flatMap(part -> withLastPart(keys, part));
-    }
-
-    private static Optional<String> withLastPart(List<String> keys, String part) {
-        return keys.stream().filter(key -> lastPart(key).equals(part)).findFirst();
+        String last = lastPart(name);
+        String known = siblings.isEmpty()
+                ? "the sections are "
+                        + names().stream()
+                                .filter(key -> key.contains("."))
+                                .map(ConfigKey::section)
+                                .distinct()
+                                .collect(Collectors.joining(", "))
+                        + ", plus seed and fidelity"
+                : "the section '" + section(name) + "' has "
+                        + siblings.stream().map(ConfigKey::lastPart).collect(Collectors.joining(", "));
+        String nearest = names().stream()
+                .filter(key -> lastPart(key).equals(last))
+                .findFirst()
+                .map(key -> " (did you mean '" + key + "'?)")
+                .orElseGet(() -> NearestWord.suggestion(name, names()));
+        return "unknown key " + QuotedText.text(name) + nearest + "; " + known;
     }
 
     private static String section(String name) {
@@ -171,7 +160,7 @@ public final class ConfigKey {
 
     @Override
     public String toString() {
-        return name();
+        return name;
     }
 
     /**
@@ -181,14 +170,17 @@ public final class ConfigKey {
      * @param names its name and its aliases
      * @param label name of the value in the help; empty if the option has no value
      * @param help description
-     * @param spark whether Spark's {@code train} has it
      * @param constant value of the key that an option without value sets
      */
-    public record Option(String group, List<String> names, String label, String help, boolean spark, String constant) {
+    public record Option(String group, List<String> names, String label, String help, String constant) {
         /** Headings of groups, in the order of the help. */
         public static final List<String> GROUPS = List.of("Data", "Model", "Training");
 
-        static Option of(String section, String usage, String help, boolean spark, String constant) {
+        /** Size of the crops of {@code data.crops}, see {@link DefaultResolver#withImageSize}. */
+        public static final Option IMAGE_SIZE = of(
+                "data", "--image-size --img-size --imgsz N", "image size: side of all crops in pixels, e.g. 320", "");
+
+        private static Option of(String section, String usage, String help, String constant) {
             List<String> words = List.of(usage.split(" "));
             String group = switch (section) {
                 case "data" -> "Data";
@@ -200,7 +192,6 @@ public final class ConfigKey {
                     words.stream().filter(word -> word.startsWith("--")).toList(),
                     words.getLast().startsWith("--") ? "" : words.getLast(),
                     help,
-                    spark,
                     constant);
         }
 

@@ -1,15 +1,20 @@
 package org.gramian.run.config;
 
-import java.util.Objects;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
-import java.util.function.Function;
 import org.gramian.accelerate.Rule;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.protocol.Protocol;
+import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.Lda;
 import org.gramian.linear.LinearSolver;
 import org.gramian.linear.Svm;
@@ -106,10 +111,45 @@ public final class DefaultResolver {
     /** Backbone that diverges at the full learning rate of SGD: 10 % on FMD, which is chance. */
     private static final String DIVERGING = "efficientnet-lite4";
 
-    private final DefaultsContext context;
+    /**
+     * Dataset, weights and device, which defaults depend on.
+     *
+     * @param layout layout of the dataset
+     * @param protocol default protocol of the layout
+     * @param images number of images
+     * @param classes number of classes
+     * @param weights weights that can be opened, sorted by name
+     * @param device device of training
+     */
+    public record Context(
+            String layout, Protocol protocol, int images, int classes, List<WeightName> weights, Device.Kind device) {
+        public Context {
+            weights = List.copyOf(weights);
+        }
+
+        /** Returns the context of a dataset, weights and a device. */
+        public static Context of(Dataset dataset, List<WeightName> weights, Device.Kind device) {
+            return new Context(
+                    dataset.source().layout(),
+                    Protocols.defaultFor(dataset),
+                    dataset.samples().size(),
+                    dataset.classes().size(),
+                    weights,
+                    device);
+        }
+
+        /** Returns weights for a backbone: those of its own name, else its first. */
+        private Optional<WeightName> weightsOf(String backbone) {
+            return weights.stream()
+                    .filter(name -> name.architecture().equals(backbone))
+                    .min(Comparator.comparing(name -> !name.text().equals(backbone)));
+        }
+    }
+
+    private final Context context;
     private Settings settings;
 
-    private DefaultResolver(Settings given, DefaultsContext context) {
+    private DefaultResolver(Settings given, Context context) {
         this.settings = given;
         this.context = context;
     }
@@ -119,7 +159,7 @@ public final class DefaultResolver {
      *
      * @throws ConfigException if given values contradict each other
      */
-    public static Settings complete(Settings given, DefaultsContext context) {
+    public static Settings complete(Settings given, Context context) {
         DefaultResolver resolver = new DefaultResolver(given, context);
         resolver.chooseModel();
         resolver.chooseTraining();
@@ -142,9 +182,9 @@ public final class DefaultResolver {
         settings = settings.over(ofFidelity(fidelity(), uncut.parameterCount() > 0));
         choose("data.near-duplicates", true, "test images must not be near-duplicates of training images");
         chooseStage2Epochs(uncut);
-        get(TrainConfig::classifier).ifPresent(this::chooseLearnedHead);
+        get(TrainConfig.CLASSIFIER).ifPresent(this::chooseLearnedHead);
         if (isAuto()) {
-            boolean tuned = get(TrainConfig::stage2Epochs) > 0;
+            boolean tuned = get(TrainConfig.STAGE2_EPOCHS) > 0;
             choose(
                     "network.layer",
                     tuned ? uncut.fineTunedLayers() : uncut.selectionLayers(),
@@ -153,17 +193,17 @@ public final class DefaultResolver {
     }
 
     private void chooseTraining() {
-        Backbone backbone = NetworkConfig.backbone(settings.partial());
+        Backbone backbone = NetworkConfig.backbone(settings);
         choose("data.crops", crops(settings, backbone), "the whole image at a size for " + backbone.name());
         chooseFineTuning(backbone);
         chooseOptimizerConstants();
         settings = settings.orDefaults();
-        boolean strong = get(TrainConfig::augment).equals(Augmentation.STRONG);
+        boolean strong = get(TrainConfig.AUGMENT).equals(Augmentation.STRONG);
         String mixing = strong ? "part of data.augment=strong" : "data.augment is not strong";
         choose("optimizer.mixup", strong ? 0.2 : 0, mixing);
         choose("optimizer.cutmix", strong ? 1 : 0, mixing);
-        boolean trains = get(TrainConfig::classifier).isEmpty()
-                || get(TrainConfig::stage1Epochs) + get(TrainConfig::stage2Epochs) > 0;
+        boolean trains = get(TrainConfig.CLASSIFIER).isEmpty()
+                || get(TrainConfig.STAGE1_EPOCHS) + get(TrainConfig.STAGE2_EPOCHS) > 0;
         choose(
                 "data.validation",
                 trains ? 0.1 : 0, // solvers calibrate by cross-validation
@@ -171,8 +211,8 @@ public final class DefaultResolver {
                         ? "drawn to select the best epoch and to calibrate, unless the dataset has a validation set"
                         : "none is drawn: nothing is trained by epochs");
         spellOutPooling();
-        Pooling solved = NetworkConfig.pooling(settings.partial());
-        chooseHeadRate(isAuto() ? HeadSearch.learned(NetworkConfig.backbone(settings.partial())) : solved);
+        Pooling solved = NetworkConfig.pooling(settings);
+        chooseHeadRate(isAuto() ? HeadSearch.learned(NetworkConfig.backbone(settings)) : solved);
         chooseStage1Length();
         chooseRefit();
     }
@@ -181,16 +221,16 @@ public final class DefaultResolver {
         settings = settings.orElse(key, value, reason);
     }
 
-    private <T> T get(Function<TrainConfig, T> component) {
-        return settings.get(component);
+    private <T> T get(ConfigKey<T> key) {
+        return settings.get(key);
     }
 
-    private <T> T get(Function<TrainConfig, T> component, T defaultValue) {
-        return settings.find(component).orElse(defaultValue);
+    private <T> T get(ConfigKey<T> key, T defaultValue) {
+        return settings.find(key).orElse(defaultValue);
     }
 
     private Fidelity fidelity() {
-        return get(TrainConfig::fidelity, Fidelity.CORRECTED);
+        return get(TrainConfig.FIDELITY, Fidelity.CORRECTED);
     }
 
     private boolean isCorrected() {
@@ -198,20 +238,20 @@ public final class DefaultResolver {
     }
 
     private boolean isAuto() {
-        return get(TrainConfig::pooling, "").equals(HeadSearch.AUTO);
+        return get(TrainConfig.POOLING, "").equals(HeadSearch.AUTO);
     }
 
     private Backbone uncut() {
-        return NetworkConfig.backbone(get(TrainConfig::backbone));
+        return NetworkConfig.backbone(get(TrainConfig.BACKBONE));
     }
 
     /** Returns whether options imply a head that is trained by epochs on frozen features. */
     private boolean impliesStage1() {
-        return get(TrainConfig::stage1Epochs, 0) > 0
+        return get(TrainConfig.STAGE1_EPOCHS, 0) > 0
                 || settings.has("stage1.rate")
                 || settings.has("stage1.schedule")
-                || get(TrainConfig::logitNorm, false)
-                || settings.find(TrainConfig::classifier)
+                || get(TrainConfig.LOGIT_NORM, false)
+                || settings.find(TrainConfig.CLASSIFIER)
                         .filter(Optional::isEmpty)
                         .isPresent();
     }
@@ -229,10 +269,10 @@ public final class DefaultResolver {
 
     private void chooseBackbone() {
         if (settings.has("network.weights")) {
-            chooseBackboneOf(get(TrainConfig::weights));
+            chooseBackboneOf(get(TrainConfig.WEIGHTS));
         }
-        settings = BackboneRanking.choose(settings, context);
-        String name = get(TrainConfig::backbone);
+        rankBackbones();
+        String name = get(TrainConfig.BACKBONE);
         Backbone backbone = uncut();
         if (!backbone.about().weights().needed()) {
             choose("network.weights", Optional.empty(), name + " needs no weights");
@@ -242,6 +282,29 @@ public final class DefaultResolver {
             // without installed weights, their usual name: opening them reports how to get them
             String weights = context.weightsOf(name).map(WeightName::text).orElse(name);
             choose("network.weights", Optional.of(weights), "the weights of " + name);
+        }
+    }
+
+    /** Fills an unset backbone by rank. */
+    private void rankBackbones() {
+        List<String> present = BackboneRanking.BEST_FIRST.stream()
+                .filter(name -> context.weightsOf(name).isPresent())
+                .toList();
+        if (present.isEmpty()) {
+            choose(
+                    "network.backbone",
+                    BackboneRanking.WITHOUT_WEIGHTS,
+                    "no pretrained weights are installed; get some with: gramian weights get NAME");
+        } else if (present.equals(List.of(BundledWeights.NAME))) {
+            choose(
+                    "network.backbone",
+                    BundledWeights.NAME,
+                    "its weights are part of Gramian; get stronger ones with: gramian weights get NAME");
+        } else {
+            choose(
+                    "network.backbone",
+                    present.getFirst(),
+                    "the best with installed weights (" + String.join(", ", present) + ")");
         }
     }
 
@@ -273,12 +336,12 @@ public final class DefaultResolver {
                     "or svm where cross-validation on the training images prefers it");
             return;
         }
-        boolean hasSolver = Methods.find(get(TrainConfig::pooling))
+        boolean hasSolver = Methods.find(get(TrainConfig.POOLING))
                 .map(Method::classifier)
                 .filter(word -> !word.equals(Method.SOFTMAX))
                 .isPresent();
         if (!hasSolver) {
-            untrainedSize(get(TrainConfig::pooling), NetworkConfig.backbone(settings.partial()))
+            untrainedSize(get(TrainConfig.POOLING), NetworkConfig.backbone(settings))
                     .ifPresent(size ->
                             choose("network.classifier", solver(size), "the pooling has no trainable parameters"));
         }
@@ -314,7 +377,7 @@ public final class DefaultResolver {
      * pooling instead of the name of the method.
      */
     private void chooseClassifier() {
-        Optional<Method> method = settings.find(TrainConfig::pooling).flatMap(Methods::find);
+        Optional<Method> method = settings.find(TrainConfig.POOLING).flatMap(Methods::find);
         if (method.isPresent() && !settings.has("network.classifier")) {
             String reason = "the classifier of " + method.get().name();
             if (method.get().classifier().equals(Method.SOFTMAX)) {
@@ -324,11 +387,11 @@ public final class DefaultResolver {
             }
         }
         choose("network.classifier", Method.SOFTMAX, "trained together with the pooling");
-        Optional<LinearSolver> solver = get(TrainConfig::classifier);
+        Optional<LinearSolver> solver = get(TrainConfig.CLASSIFIER);
         if (solver.isPresent()) {
             String reason = solver.get().text() + " is fitted by a solver, without epochs";
             choose("network.logit-norm", false, reason);
-            if (setting("network.classifier").wanted()) {
+            if (settings.setting("network.classifier").wanted()) {
                 choose("stage2.epochs", 0, reason);
             }
         }
@@ -340,20 +403,16 @@ public final class DefaultResolver {
      */
     private void chooseLearnedHead(LinearSolver solver) {
         boolean many = context.classes() >= MANY_CLASSES && context.images() >= IMAGES_PER_CLASS * context.classes();
-        Quality quality = get(TrainConfig::quality, Quality.BALANCED);
+        Quality quality = get(TrainConfig.QUALITY, Quality.BALANCED);
         boolean learned = isAuto()
-                && !setting("network.classifier").wanted()
-                && get(TrainConfig::stage2Epochs) == 0
+                && !settings.setting("network.classifier").wanted()
+                && get(TrainConfig.STAGE2_EPOCHS) == 0
                 && (quality == Quality.BEST || (quality == Quality.BALANCED && many));
         if (learned) {
             choose("stage1.epochs", EPOCHS, "a learned head competes with the solved one");
         } else {
             choose("stage1.epochs", 0, solver.text() + " is fitted by a solver, without epochs");
         }
-    }
-
-    private Setting setting(String key) {
-        return Objects.requireNonNull(settings.values().get(key));
     }
 
     /**
@@ -403,7 +462,7 @@ public final class DefaultResolver {
 
     private void chooseStage2Epochs(Backbone backbone) {
         int images = context.images();
-        Quality quality = get(TrainConfig::quality, Quality.BALANCED);
+        Quality quality = get(TrainConfig.QUALITY, Quality.BALANCED);
         if (backbone.parameterCount() == 0) {
             choose("stage2.epochs", 0, backbone.name() + " has no trainable parameters");
         } else if (!onGpu()) {
@@ -430,7 +489,7 @@ public final class DefaultResolver {
 
     /** Returns the default crops for a backbone and the quality that is set. */
     static CropPlan crops(Settings settings, Backbone backbone) {
-        Quality quality = settings.find(TrainConfig::quality).orElse(Quality.BALANCED);
+        Quality quality = settings.find(TrainConfig.QUALITY).orElse(Quality.BALANCED);
         int standard = backbone.about().size() > CropPlan.DEFAULT_SIZE && quality != Quality.FAST
                 ? LARGE_SIZE
                 : CropPlan.DEFAULT_SIZE;
@@ -440,18 +499,49 @@ public final class DefaultResolver {
     }
 
     /**
+     * Applies {@code --image-size}, which replaces the size of the set or default crops.
+     *
+     * @param typed text of each given option, by its name
+     * @throws ConfigException if the size is invalid
+     */
+    public static Settings withImageSize(Settings given, Map<String, String> typed) {
+        String option = ConfigKey.Option.IMAGE_SIZE.name();
+        String size = typed.get(option);
+        if (size == null) {
+            return given;
+        }
+        CropPlan crops = given.find(TrainConfig.CROPS)
+                .orElseGet(() -> given.find(TrainConfig.FIDELITY).orElse(Fidelity.CORRECTED) == Fidelity.CORRECTED
+                        ? new CropPlan(
+                                CropPlan.Kind.RESIZE,
+                                CropPlan.DEFAULT_SIZE,
+                                given.find(TrainConfig.QUALITY)
+                                        .filter(Quality.BEST::equals)
+                                        .isPresent())
+                        : CropPlan.parse("paper"));
+        try {
+            return given.with(
+                    "data.crops",
+                    crops.withSize(ValueCodec.POSITIVE_COUNTS.parse().apply(size)),
+                    option);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(option + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
      * Fills unset options of fine-tuning: AdamW, cosine decay with warm-up, label smoothing, clipping, dropout, random resized
      * crops smaller than test images.
      */
     private void chooseFineTuning(Backbone backbone) {
-        int epochs = get(TrainConfig::stage2Epochs);
+        int epochs = get(TrainConfig.STAGE2_EPOCHS);
         boolean modern =
-                isCorrected() && epochs > 0 && get(TrainConfig::optimizer, UpdateRule.ADAMW) == UpdateRule.ADAMW;
+                isCorrected() && epochs > 0 && get(TrainConfig.OPTIMIZER, UpdateRule.ADAMW) == UpdateRule.ADAMW;
         String plain = epochs == 0 ? "the backbone is frozen" : "as in the paper";
         String why = modern ? "the backbone is fine-tuned" : plain;
         boolean diverges = backbone.name().equals(DIVERGING);
         String sgdReason = diverges ? DIVERGING + " diverges at the full learning rate of SGD" : plain;
-        int size = get(TrainConfig::crops).size();
+        int size = get(TrainConfig.CROPS).size();
         int smaller = modern && size > 256 ? size * 7 / 10 / 32 * 32 : size;
         if (modern && context.images() >= 10 * FINE_TUNING_BATCH) {
             choose("optimizer.batch", FINE_TUNING_BATCH, why);
@@ -475,7 +565,7 @@ public final class DefaultResolver {
     }
 
     private boolean isAdamW() {
-        return get(TrainConfig::optimizer) == UpdateRule.ADAMW;
+        return get(TrainConfig.OPTIMIZER) == UpdateRule.ADAMW;
     }
 
     private void chooseOptimizerConstants() {
@@ -504,8 +594,8 @@ public final class DefaultResolver {
     /** Replaces the name of a method by its stages: a later version may define the method differently. */
     private void spellOutPooling() {
         if (!isAuto()) {
-            Setting given = setting("network.pooling");
-            String stages = fidelity().textOf(NetworkConfig.pooling(settings.partial()));
+            Setting given = settings.setting("network.pooling");
+            String stages = fidelity().textOf(NetworkConfig.pooling(settings));
             settings = settings.with("network.pooling", stages, given.origin());
             settings = given.wanted() ? settings : settings.unwanted("network.pooling");
         }
@@ -565,7 +655,7 @@ public final class DefaultResolver {
             choose("optimizer.batch", SMALL_BATCH, "fewer than " + FEW_CROPS + " training crops");
         }
         choose("optimizer.batch", BATCH, "as in the paper");
-        long batch = (long) get(TrainConfig::batch) * get(TrainConfig::accumulate);
+        long batch = (long) get(TrainConfig.BATCH) * get(TrainConfig.ACCUMULATE);
         long steps = Math.max(1, Math.ceilDiv(crops, batch));
         String reason = "an epoch has about " + steps + (steps == 1 ? " step" : " steps");
         choose("stage1.epochs", Math.clamp(Math.ceilDiv(MIN_STEPS, steps), EPOCHS, MAX_EPOCHS), reason);
@@ -573,17 +663,17 @@ public final class DefaultResolver {
     }
 
     private long trainingCrops() {
-        return (long) context.images() * get(TrainConfig::crops).training(0).count();
+        return (long) context.images() * get(TrainConfig.CROPS).training(0).count();
     }
 
     private void chooseRefit() {
         String reason = !isCorrected()
                 ? "as in the paper"
-                : get(TrainConfig::classifier).isPresent()
+                : get(TrainConfig.CLASSIFIER).isPresent()
                         ? "the classifier is fitted by a solver"
-                        : get(TrainConfig::stage1Epochs) == 0
+                        : get(TrainConfig.STAGE1_EPOCHS) == 0
                                 ? "the head is not trained by epochs"
-                                : get(TrainConfig::logitNorm) ? "network.logit-norm is true" : "";
+                                : get(TrainConfig.LOGIT_NORM) ? "network.logit-norm is true" : "";
         if (reason.isEmpty()) {
             choose(
                     "stage1.refit",

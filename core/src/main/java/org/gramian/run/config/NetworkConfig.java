@@ -4,6 +4,7 @@ import java.util.Optional;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.model.Head;
+import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Shape;
 import org.gramian.train.loop.HeadSearch;
@@ -44,15 +45,15 @@ public record NetworkConfig(
         }
     }
 
-    static NetworkConfig of(TrainConfig options) {
-        Backbone backbone = backbone(options);
+    static NetworkConfig of(Settings settings) {
+        Backbone backbone = backbone(settings);
         return new NetworkConfig(
                 backbone,
-                options.weights(),
-                pooling(options),
-                isAuto(options),
-                second(options, backbone),
-                options.logitNorm());
+                settings.get(TrainConfig.WEIGHTS),
+                pooling(settings),
+                isAuto(settings),
+                second(settings, backbone),
+                settings.get(TrainConfig.LOGIT_NORM));
     }
 
     /** Returns the same model with the selected pooling. */
@@ -60,24 +61,28 @@ public record NetworkConfig(
         return new NetworkConfig(backbone, weights, chosen, false, Optional.empty(), logitNorm);
     }
 
-    private static Optional<Pooling> second(TrainConfig options, Backbone backbone) {
-        if (!isAuto(options) || options.stage1Epochs() + options.stage2Epochs() == 0) {
-            return Optional.empty();
+    private static Optional<Pooling> second(Settings settings, Backbone backbone) {
+        if (isAuto(settings) && settings.get(TrainConfig.STAGE2_EPOCHS) > 0) {
+            return Optional.of(HeadSearch.fineTuned(backbone));
         }
-        return Optional.of(options.stage2Epochs() > 0 ? HeadSearch.fineTuned(backbone) : HeadSearch.learned(backbone));
+        return isAuto(settings) && settings.get(TrainConfig.STAGE1_EPOCHS) > 0
+                ? Optional.of(HeadSearch.learned(backbone))
+                : Optional.empty();
     }
 
-    private static boolean isAuto(TrainConfig options) {
-        return options.pooling().equals(HeadSearch.AUTO);
+    private static boolean isAuto(Settings settings) {
+        return settings.get(TrainConfig.POOLING).equals(HeadSearch.AUTO);
     }
 
     /** Returns the pooling; the fidelity sets parameters that its text leaves out. For {@code auto} it is the baseline. */
-    static Pooling pooling(TrainConfig options) {
-        if (isAuto(options)) {
-            return HeadSearch.baseline(backbone(options));
+    static Pooling pooling(Settings settings) {
+        if (isAuto(settings)) {
+            return HeadSearch.baseline(backbone(settings));
         }
         try {
-            return Pooling.parse(options.pooling(), options.fidelity());
+            return Pooling.parse(
+                    settings.get(TrainConfig.POOLING),
+                    settings.find(TrainConfig.FIDELITY).orElse(Fidelity.CORRECTED));
         } catch (IllegalArgumentException e) {
             throw new ConfigException("network.pooling: " + e.getMessage(), e);
         }
@@ -88,9 +93,9 @@ public record NetworkConfig(
         return WeightStore.ofProcess().backbone(nameOrFile);
     }
 
-    static Backbone backbone(TrainConfig options) {
+    static Backbone backbone(Settings settings) {
         try {
-            return backbone(options.backbone()).cutAt(options.layer());
+            return backbone(settings.get(TrainConfig.BACKBONE)).cutAt(settings.get(TrainConfig.LAYER));
         } catch (IllegalArgumentException e) {
             throw new ConfigException("network.layer: " + e.getMessage(), e);
         }

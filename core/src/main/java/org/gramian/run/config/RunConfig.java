@@ -1,6 +1,8 @@
 package org.gramian.run.config;
 
 import java.util.OptionalDouble;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Crops;
 import org.gramian.linear.LinearSolver;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.OptimizerOptions;
@@ -13,11 +15,11 @@ import org.gramian.train.recipe.StageRecipe;
 /**
  * The complete configuration of a training run, besides images and device.
  *
- * @param options all values
+ * @param settings a value for every key
  * @param network the model that they describe
  * @param recipe stages, optimizer and loss that they describe
  */
-public record RunConfig(TrainConfig options, NetworkConfig network, Recipe recipe) {
+public record RunConfig(Settings settings, NetworkConfig network, Recipe recipe) {
     /** The backbone is frozen in stage 1. */
     private static final double FROZEN = 0;
 
@@ -32,8 +34,8 @@ public record RunConfig(TrainConfig options, NetworkConfig network, Recipe recip
                     "stage1.epochs: expected at least 1 epoch in stage1.epochs or stage2.epochs, found 0"
                             + " in both: nothing to train");
         }
-        network.requireFits(options.crops().size());
-        network.requireFits(options.testPlan().size());
+        network.requireFits(settings.get(TrainConfig.CROPS).size());
+        network.requireFits(testCrops(settings).size());
     }
 
     /**
@@ -42,52 +44,83 @@ public record RunConfig(TrainConfig options, NetworkConfig network, Recipe recip
      * @throws ConfigException naming the key, if a value is missing or does not fit the others
      */
     public static RunConfig of(Settings all) {
-        TrainConfig options = all.config();
-        return new RunConfig(options, NetworkConfig.of(options), recipe(options));
+        return new RunConfig(all, NetworkConfig.of(all), recipe(all));
     }
 
-    private static Recipe recipe(TrainConfig options) {
+    /** Returns the value of a key. */
+    public <T> T get(ConfigKey<T> key) {
+        return settings.get(key);
+    }
+
+    /** Returns the crops of a training image. */
+    public Crops trainingCrops() {
+        return get(TrainConfig.CROPS).training(recipe.seed());
+    }
+
+    /** Returns the crops for validation, test and prediction. */
+    public CropPlan testPlan() {
+        return testCrops(settings);
+    }
+
+    private static CropPlan testCrops(Settings settings) {
+        return settings.get(TrainConfig.TEST_CROPS).orElse(settings.get(TrainConfig.CROPS));
+    }
+
+    private static Recipe recipe(Settings settings) {
         StageRecipe stage1 = new StageRecipe(
-                options.stage1Epochs(),
-                options.stage1Rate(),
+                settings.get(TrainConfig.STAGE1_EPOCHS),
+                settings.get(TrainConfig.STAGE1_RATE),
                 FROZEN,
-                options.stage1Schedule(),
-                options.stage1Warmup(),
+                settings.get(TrainConfig.STAGE1_SCHEDULE),
+                settings.get(TrainConfig.STAGE1_WARMUP),
                 1,
-                options.perLength());
+                settings.get(TrainConfig.PER_LENGTH));
         StageRecipe stage2 = new StageRecipe(
-                options.stage2Epochs(),
-                options.stage2Rate(),
-                options.backboneRate(),
-                options.stage2Schedule(),
-                options.stage2Warmup(),
-                options.layerDecay(),
+                settings.get(TrainConfig.STAGE2_EPOCHS),
+                settings.get(TrainConfig.STAGE2_RATE),
+                settings.get(TrainConfig.BACKBONE_RATE),
+                settings.get(TrainConfig.STAGE2_SCHEDULE),
+                settings.get(TrainConfig.STAGE2_WARMUP),
+                settings.get(TrainConfig.LAYER_DECAY),
                 false);
         return new Recipe(
                 stage1,
                 stage2,
-                new OptimizerRecipe(optimizer(options), options.clip(), options.ema()),
-                new Recipe.Batching(options.batch(), options.accumulate()),
-                new Recipe.Loss(options.labelSmoothing(), options.classWeights()),
-                options.precision(),
-                new Recipe.Augmenting(options.augment(), options.stage2ImageSize(), options.mixup(), options.cutmix()),
-                options.classifier(),
-                options.stage1Refit(),
-                options.dropout(),
-                options.seed());
+                new OptimizerRecipe(optimizer(settings), settings.get(TrainConfig.CLIP), settings.get(TrainConfig.EMA)),
+                new Recipe.Batching(settings.get(TrainConfig.BATCH), settings.get(TrainConfig.ACCUMULATE)),
+                new Recipe.Loss(settings.get(TrainConfig.LABEL_SMOOTHING), settings.get(TrainConfig.CLASS_WEIGHTS)),
+                settings.get(TrainConfig.PRECISION),
+                new Recipe.Augmenting(
+                        settings.get(TrainConfig.AUGMENT),
+                        settings.get(TrainConfig.STAGE2_IMAGE_SIZE),
+                        settings.get(TrainConfig.MIXUP),
+                        settings.get(TrainConfig.CUTMIX)),
+                settings.get(TrainConfig.CLASSIFIER),
+                settings.get(TrainConfig.STAGE1_REFIT),
+                settings.get(TrainConfig.DROPOUT),
+                settings.get(TrainConfig.SEED));
     }
 
-    private static OptimizerOptions optimizer(TrainConfig options) {
+    private static OptimizerOptions optimizer(Settings settings) {
         StiefelOptions stiefel = new StiefelOptions(
-                options.multiplier(),
-                options.metric(),
-                options.retraction(),
-                options.constantRate().map(OptionalDouble::of).orElse(OptionalDouble.empty()));
-        return switch (options.optimizer()) {
-            case SGD -> new SgdOptions(options.stage1Rate(), options.momentum(), options.weightDecay(), stiefel);
+                settings.get(TrainConfig.MULTIPLIER),
+                settings.get(TrainConfig.METRIC),
+                settings.get(TrainConfig.RETRACTION),
+                settings.get(TrainConfig.CONSTANT_RATE).map(OptionalDouble::of).orElse(OptionalDouble.empty()));
+        return switch (settings.get(TrainConfig.OPTIMIZER)) {
+            case SGD ->
+                new SgdOptions(
+                        settings.get(TrainConfig.STAGE1_RATE),
+                        settings.get(TrainConfig.MOMENTUM),
+                        settings.get(TrainConfig.WEIGHT_DECAY),
+                        stiefel);
             case ADAMW ->
                 new AdamWOptions(
-                        options.stage1Rate(), options.beta1(), options.beta2(), options.weightDecay(), stiefel);
+                        settings.get(TrainConfig.STAGE1_RATE),
+                        settings.get(TrainConfig.BETA1),
+                        settings.get(TrainConfig.BETA2),
+                        settings.get(TrainConfig.WEIGHT_DECAY),
+                        stiefel);
         };
     }
 

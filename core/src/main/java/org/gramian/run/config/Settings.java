@@ -1,24 +1,20 @@
 package org.gramian.run.config;
 
-import java.lang.reflect.Constructor;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Values of {@link TrainConfig} with their origins: those of a file, of a command line, or all of a run. One layer overrides
+ * Values of keys with their origins: those of a file, of a command line, or all of a run. One layer overrides
  * another.
  *
  * @param values by name of the key, in the order of {@link ConfigKey#all}
  */
 public record Settings(Map<String, Setting> values) {
     private static final String SET = "--set";
-    private static final Constructor<?> CONSTRUCTOR = TrainConfig.class.getDeclaredConstructors()[0];
 
     /** No values. */
     public static final Settings NONE = new Settings(Map.of());
@@ -40,7 +36,7 @@ public record Settings(Map<String, Setting> values) {
 
     public Settings {
         Map<String, Setting> ordered = new LinkedHashMap<>();
-        for (ConfigKey key : ConfigKey.all()) {
+        for (ConfigKey<?> key : ConfigKey.all()) {
             if (values.containsKey(key.name())) {
                 ordered.put(key.name(), Objects.requireNonNull(values.get(key.name())));
             }
@@ -73,16 +69,16 @@ public record Settings(Map<String, Setting> values) {
     }
 
     private Settings with(String name, Object value, String origin, boolean wanted) {
-        ConfigKey key = ConfigKey.of(name);
-        Object parsed;
+        ConfigKey<?> key = ConfigKey.of(name);
+        boolean isText = value instanceof String || value instanceof Number; // an int may be the value of a double
         try {
-            parsed = key.parse(value instanceof String text ? text : key.print(value));
+            Object parsed = key.parse(isText ? value.toString() : key.print(value));
+            Map<String, Setting> more = new LinkedHashMap<>(values);
+            more.put(name, new Setting(name, parsed, origin, wanted));
+            return new Settings(more);
         } catch (IllegalArgumentException e) {
             throw new ConfigException(name + ": " + e.getMessage(), e);
         }
-        Map<String, Setting> more = new LinkedHashMap<>(values);
-        more.put(name, new Setting(name, parsed, origin, wanted));
-        return new Settings(more);
     }
 
     /**
@@ -95,7 +91,7 @@ public record Settings(Map<String, Setting> values) {
      */
     public static Settings typed(Map<String, String> typed, List<String> pairs, String example) {
         Settings settings = NONE;
-        for (ConfigKey key : ConfigKey.all()) {
+        for (ConfigKey<?> key : ConfigKey.all()) {
             String option = key.option().map(ConfigKey.Option::name).orElse("");
             String text = typed.get(option);
             if (text != null) {
@@ -157,7 +153,7 @@ public record Settings(Map<String, Setting> values) {
     /** Fills unset keys with their fixed defaults. */
     Settings orDefaults() {
         Settings all = this;
-        for (ConfigKey key : ConfigKey.all()) {
+        for (ConfigKey<?> key : ConfigKey.all()) {
             if (!all.has(key.name()) && key.fixedDefault().isPresent()) {
                 all = all.with(key.name(), key.fixedDefault().get(), "default", false);
             }
@@ -170,41 +166,31 @@ public record Settings(Map<String, Setting> values) {
         return values.containsKey(name);
     }
 
-    /** Returns the value of a component; empty if its key is unset. */
-    public <T> Optional<T> find(Function<TrainConfig, T> component) {
-        return Optional.ofNullable(component.apply(partial()));
+    /** Returns the value of a key; empty if it is unset. */
+    public <T> Optional<T> find(ConfigKey<T> key) {
+        return Optional.ofNullable(values.get(key.name())).map(setting -> value(setting));
     }
 
-    /** Returns the value of a component whose key is set. */
-    public <T> T get(Function<TrainConfig, T> component) {
-        return Objects.requireNonNull(component.apply(partial()));
+    /** Returns the value of a key that is set. */
+    public <T> T get(ConfigKey<T> key) {
+        return value(setting(key.name()));
+    }
+
+    @SuppressWarnings("unchecked") // parsed by the codec of the key
+    private static <T> T value(Setting setting) {
+        return (T) setting.value();
     }
 
     /**
-     * Returns the configuration.
+     * Returns the setting of a key.
      *
-     * @throws ConfigException naming the key, if a value is missing
+     * @throws ConfigException if it is unset
      */
-    public TrainConfig config() {
-        for (String name : ConfigKey.names()) {
-            if (!has(name)) {
-                throw new ConfigException(name + ": expected a value, found none");
-            }
+    public Setting setting(String name) {
+        Setting setting = values.get(name);
+        if (setting == null) {
+            throw new ConfigException(name + ": expected a value, found none");
         }
-        return partial();
-    }
-
-    /** Returns the configuration; components of unset keys are null. */
-    TrainConfig partial() {
-        @Nullable
-        Object[] components = ConfigKey.names().stream()
-                .map(values::get)
-                .map(setting -> setting == null ? null : setting.value())
-                .toArray();
-        try {
-            return (TrainConfig) CONSTRUCTOR.newInstance(components);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(e);
-        }
+        return setting;
     }
 }

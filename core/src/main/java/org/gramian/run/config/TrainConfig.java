@@ -1,12 +1,30 @@
 package org.gramian.run.config;
 
-import java.lang.annotation.ElementType;
-import java.lang.annotation.Retention;
-import java.lang.annotation.RetentionPolicy;
-import java.lang.annotation.Target;
+import static org.gramian.run.config.ValueCodec.AUGMENTATIONS;
+import static org.gramian.run.config.ValueCodec.BOOLEANS;
+import static org.gramian.run.config.ValueCodec.COUNTS;
+import static org.gramian.run.config.ValueCodec.CROP_PLANS;
+import static org.gramian.run.config.ValueCodec.FRACTIONS;
+import static org.gramian.run.config.ValueCodec.NAMES;
+import static org.gramian.run.config.ValueCodec.NUMBERS;
+import static org.gramian.run.config.ValueCodec.POOLINGS;
+import static org.gramian.run.config.ValueCodec.POSITIVE_COUNTS;
+import static org.gramian.run.config.ValueCodec.POSITIVE_FRACTIONS;
+import static org.gramian.run.config.ValueCodec.PROTOCOLS;
+import static org.gramian.run.config.ValueCodec.SCHEDULES;
+import static org.gramian.run.config.ValueCodec.SEEDS;
+import static org.gramian.run.config.ValueCodec.SOLVERS;
+import static org.gramian.run.config.ValueCodec.below;
+import static org.gramian.run.config.ValueCodec.text;
+import static org.gramian.run.config.ValueCodec.words;
+
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import org.gramian.accelerate.Rule;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
@@ -18,453 +36,300 @@ import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 
 /**
- * Configuration of a training run. Every component is a key of YAML files and {@code --set}; its {@link Key} declares name,
- * description, default and option. The options of {@code train}, {@code compare} and Spark's {@code train}, their help,
- * config.yaml and docs/options.md follow from it.
- *
- * <p>Components of {@link Settings} that are not complete are null.
+ * The keys of the configuration of a training run, in the order of YAML files and of the help. Each declares its name, its option, its
+ * values, its description and its default. The options of {@code train}, {@code compare} and Spark's {@code train}, their help,
+ * {@code --set}, config.yaml and docs/options.md follow from them.
  */
-public record TrainConfig(
-        // balanced: fine-tuning gains far more accuracy than the extra time of best
-        @Key(
-                name = "quality",
-                help = "fast: frozen backbone; balanced: may fine-tune on a GPU; best: larger images, longer training",
-                defaultValue = "balanced",
-                option = "--quality WORD")
-        Quality quality,
+public final class TrainConfig {
+    private static final List<ConfigKey<?>> KEYS = new ArrayList<>();
 
-        @Key(
-                name = "data.layout",
-                help = "directory layout of the dataset",
-                rule = "detected",
-                values = "LAYOUT",
-                option = "--layout LAYOUT")
-        String layout,
+    // balanced: fine-tuning gains far more accuracy than the extra time of best
+    public static final ConfigKey<Quality> QUALITY = key(words(Quality.class), "quality", "--quality WORD")
+            .help("fast: frozen backbone; balanced: may fine-tune on a GPU; best: larger images, longer training")
+            .fixed("balanced");
 
-        @Key(
-                name = "data.protocol",
-                help = "train/test splits, e.g. holdout:0.2 or thirds:3",
-                rule = "the official split of a known dataset, else holdout:0.2",
-                option = "--protocol PROTOCOL")
-        Protocol protocol,
+    public static final ConfigKey<String> LAYOUT = key(text("LAYOUT", Layouts::parse), "data.layout", "--layout LAYOUT")
+            .help("directory layout of the dataset")
+            .rule("detected");
 
-        // the whole image: a centre crop omits 23 % of a square image; the paper's 15 crops take 15 times as long
-        @Key(
-                name = "data.crops",
-                help = "crops of an image, e.g. resize:320 (the whole image), center:224+flips or paper",
-                rule = "resize:224, or resize:320 for backbones pretrained on larger images",
-                option = "--crops CROPS",
-                spark = true)
-        CropPlan crops,
+    public static final ConfigKey<Protocol> PROTOCOL = key(PROTOCOLS, "data.protocol", "--protocol PROTOCOL")
+            .help("train/test splits, e.g. holdout:0.2 or thirds:3")
+            .rule("the official split of a known dataset, else holdout:0.2");
 
-        // a larger size than in training often gains accuracy
-        @Key(
-                name = "data.test-crops",
-                help = "crops for validation, test and prediction, e.g. resize:288+flips; same: the test crops of"
-                        + " data.crops",
-                defaultValue = "same",
-                empty = "same",
-                option = "--test-crops CROPS")
-        Optional<CropPlan> testCrops,
+    // the whole image: a centre crop omits 23 % of a square image; the paper's 15 crops take 15 times as long
+    public static final ConfigKey<CropPlan> CROPS = key(CROP_PLANS, "data.crops", "--crops CROPS")
+            .help("crops of an image, e.g. resize:320 (the whole image), center:224+flips or paper")
+            .rule("resize:224, or resize:320 for backbones pretrained on larger images");
 
-        // unused without fine-tuning: features of a frozen backbone are computed once
-        @Key(
-                name = "data.augment",
-                help = "augmentation in fine-tuning: none, light, standard, strong or e.g. light+erase:0.25",
-                rule = "none; standard to fine-tune with adamw",
-                values = "none|light|standard|strong[+PART:VALUE]...",
-                option = "--augment POLICY")
-        Augmentation augment,
+    // a larger size than in training often gains accuracy
+    public static final ConfigKey<Optional<CropPlan>> TEST_CROPS = key(
+                    CROP_PLANS.or("same"), "data.test-crops", "--test-crops CROPS")
+            .help("crops for validation, test and prediction, e.g. resize:288+flips; same: the test crops of"
+                    + " data.crops")
+            .fixed("same");
 
-        // a tenth: a smaller set is too noisy to rank epochs, a larger one takes too many images from training
-        @Key(
-                name = "data.validation",
-                help = "fraction of training images for validation, in place of the dataset's own set; 0: none",
-                rule = "0.1 if the head or all layers are trained by epochs, else 0",
-                below = 1,
-                option = "--validation FRACTION",
-                spark = true)
-        Double validation,
+    // unused without fine-tuning: features of a frozen backbone are computed once
+    public static final ConfigKey<Augmentation> AUGMENT = key(
+                    AUGMENTATIONS.notation("none|light|standard|strong[+PART:VALUE]..."),
+                    "data.augment",
+                    "--augment POLICY")
+            .help("augmentation in fine-tuning: none, light, standard, strong or e.g. light+erase:0.25")
+            .rule("none; standard to fine-tune with adamw");
 
-        // together: near-duplicates of training images in the test set would inflate the accuracy
-        @Key(
-                name = "data.near-duplicates",
-                help = "near-duplicates: on one side of random splits, in one fold (together), or like other images"
-                        + " (ignore)",
-                rule = "together; ignore with fidelity paper or authors",
-                values = "together|ignore",
-                option = "--near-duplicates WORD")
-        Boolean nearDuplicates,
+    // a tenth: a smaller set is too noisy to rank epochs, a larger one takes too many images from training
+    public static final ConfigKey<Double> VALIDATION = key(FRACTIONS, "data.validation", "--validation FRACTION")
+            .help("fraction of training images for validation, in place of the dataset's own set; 0: none")
+            .rule("0.1 if the head or all layers are trained by epochs, else 0");
 
-        // float32: float16 overflows in backbones without normalization; on FMD it has the same accuracy
-        @Key(
-                name = "data.feature-type",
-                help = "precision of cached features",
-                defaultValue = "f32",
-                values = "f32|f16")
-        DType featureType,
+    // together: near-duplicates of training images in the test set would inflate the accuracy
+    public static final ConfigKey<Boolean> NEAR_DUPLICATES = key(
+                    words(List.of(true, false), List.of("together", "ignore")),
+                    "data.near-duplicates",
+                    "--near-duplicates WORD")
+            .help("near-duplicates: on one side of random splits, in one fold (together), or like other images"
+                    + " (ignore)")
+            .rule("together; ignore with fidelity paper or authors");
 
-        @Key(
-                name = "network.backbone",
-                help = "backbone, e.g. googlenet, or FILE.onnx; 'gramian backbones' lists all",
-                rule = BackboneRanking.RULE,
-                values = "NAME",
-                option = "--backbone NAME",
-                spark = true)
-        String backbone,
+    // float32: float16 overflows in backbones without normalization; on FMD it has the same accuracy
+    public static final ConfigKey<DType> FEATURE_TYPE = key(
+                    words(List.of(DType.F32, DType.F16), List.of("f32", "f16")), "data.feature-type")
+            .help("precision of cached features")
+            .fixed("f32");
 
-        @Key(
-                name = "network.layer",
-                help = "layer whose feature maps are pooled; a+b concatenates the channels of two layers",
-                rule = "the backbone's default layer; two layers with the pooling auto",
-                values = "LAYER",
-                option = "--layer LAYER",
-                spark = true)
-        String layer,
+    public static final ConfigKey<String> BACKBONE = key(
+                    text("NAME", NetworkConfig::backbone), "network.backbone", "--backbone NAME")
+            .help("backbone, e.g. googlenet, or FILE.onnx; 'gramian backbones' lists all")
+            .rule(BackboneRanking.RULE);
 
-        @Key(
-                name = "network.weights",
-                help = "pretrained weights: a name of 'gramian weights list' or a file; none: no weights",
-                rule = "the installed weights of the backbone",
-                values = "FILE",
-                empty = "none",
-                option = "--weights FILE",
-                spark = true)
-        Optional<String> weights,
+    public static final ConfigKey<String> LAYER = key(text("LAYER", _ -> {}), "network.layer", "--layer LAYER")
+            .help("layer whose feature maps are pooled; a+b concatenates the channels of two layers")
+            .rule("the backbone's default layer; two layers with the pooling auto");
 
-        // a text: its defaults depend on the fidelity, see NetworkConfig.pooling
-        @Key(
-                name = "network.pooling",
-                help = "pooling: auto (compares some), a method of 'gramian methods', or stages joined by '/'",
-                rule = "auto; default if the head is trained by epochs",
-                values = "SPEC",
-                option = "--pooling SPEC",
-                spark = true)
-        String pooling,
+    public static final ConfigKey<Optional<String>> WEIGHTS = key(
+                    NAMES.or("none").notation("FILE"), "network.weights", "--weights FILE")
+            .help("pretrained weights: a name of 'gramian weights list' or a file; none: no weights")
+            .rule("the installed weights of the backbone");
 
-        // softmax, except for methods that were published with another classifier
-        @Key(
-                name = "network.classifier",
-                help = "softmax (trained by epochs), svm[:C=NUMBER], mean, lda[:shrinkage=NUMBER]",
-                rule = "the classifier of the pooling method, else softmax",
-                values = "CLASSIFIER",
-                empty = "softmax",
-                option = "--classifier WORD",
-                spark = true)
-        Optional<LinearSolver> classifier,
+    // a text: its defaults depend on the fidelity, see NetworkConfig.pooling
+    public static final ConfigKey<String> POOLING = key(POOLINGS, "network.pooling", "--pooling SPEC")
+            .help("pooling: auto (compares some), a method of 'gramian methods', or stages joined by '/'")
+            .rule("auto; default if the head is trained by epochs");
 
-        // off as in the paper; the authors' code has it
-        @Key(name = "network.logit-norm", help = "batch normalization of the logits", defaultValue = "false")
-        Boolean logitNorm,
+    // softmax, except for methods that were published with another classifier
+    public static final ConfigKey<Optional<LinearSolver>> CLASSIFIER = key(
+                    SOLVERS.or("softmax").notation("CLASSIFIER"), "network.classifier", "--classifier WORD")
+            .help("softmax (trained by epochs), svm[:C=NUMBER], mean, lda[:shrinkage=NUMBER]")
+            .rule("the classifier of the pooling method, else softmax");
 
-        @Key(
-                name = "network.dropout",
-                help = "dropout rate before the classifier",
-                rule = "0.2 in fine-tuning with adamw, else 0",
-                below = 1,
-                option = "--dropout FRACTION",
-                spark = true)
-        Double dropout,
+    // off as in the paper; the authors' code has it
+    public static final ConfigKey<Boolean> LOGIT_NORM = key(BOOLEANS, "network.logit-norm")
+            .help("batch normalization of the logits")
+            .fixed("false");
 
-        @Key(
-                name = "stage1.epochs",
-                help = "maximum epochs of training the head on a frozen backbone; 0: none",
-                rule = "15; up to 60 if 15 epochs have fewer than 150 steps",
-                option = "--epochs N",
-                spark = true)
-        Integer stage1Epochs,
+    public static final ConfigKey<Double> DROPOUT = key(FRACTIONS, "network.dropout", "--dropout FRACTION")
+            .help("dropout rate before the classifier")
+            .rule("0.2 in fine-tuning with adamw, else 0");
 
-        @Key(
-                name = "stage1.rate",
-                help = "learning rate of the head",
-                rule = "1, or 0.1 if the pooling trains codewords; 0.002 with adamw",
-                option = "--lr --learning-rate RATE",
-                spark = true)
-        Double stage1Rate,
+    public static final ConfigKey<Integer> STAGE1_EPOCHS = key(COUNTS, "stage1.epochs", "--epochs N")
+            .help("maximum epochs of training the head on a frozen backbone; 0: none")
+            .rule("15; up to 60 if 15 epochs have fewer than 150 steps");
 
-        @Key(
-                name = "stage1.per-length",
-                help = "divide the classifier's learning rate by the mean squared norm of the centred descriptors",
-                rule = "true with sgd if stage1.rate is unset and pooling has no final l2")
-        Boolean perLength,
+    public static final ConfigKey<Double> STAGE1_RATE = key(NUMBERS, "stage1.rate", "--lr --learning-rate RATE")
+            .help("learning rate of the head")
+            .rule("1, or 0.1 if the pooling trains codewords; 0.002 with adamw");
 
-        // plateau stops early, so that the number of epochs is only an upper bound
-        @Key(
-                name = "stage1.schedule",
-                help = "learning rate schedule: constant, steps:6,7, cosine or plateau[:PATIENCE[,DROPS]]",
-                rule = "plateau:2,2; cosine if an epoch has fewer than 25 steps",
-                option = "--schedule SCHEDULE",
-                spark = true)
-        Schedule stage1Schedule,
+    public static final ConfigKey<Boolean> PER_LENGTH = key(BOOLEANS, "stage1.per-length")
+            .help("divide the classifier's learning rate by the mean squared norm of the centred descriptors")
+            .rule("true with sgd if stage1.rate is unset and pooling has no final l2");
 
-        @Key(name = "stage1.warmup", help = "warm-up epochs", defaultValue = "0")
-        Double stage1Warmup,
+    // plateau stops early, so that the number of epochs is only an upper bound
+    public static final ConfigKey<Schedule> STAGE1_SCHEDULE = key(SCHEDULES, "stage1.schedule", "--schedule SCHEDULE")
+            .help("learning rate schedule: constant, steps:6,7, cosine or plateau[:PATIENCE[,DROPS]]")
+            .rule("plateau:2,2; cosine if an epoch has fewer than 25 steps");
 
-        // gradient steps seldom reach the optimum of the linear classifier; a solver reaches it within seconds
-        @Key(
-                name = "stage1.refit",
-                help = "solver that refits the classifier after training, if validation accuracy does not fall; none:"
-                        + " off",
-                rule = "svm if the head is trained by epochs with softmax, else none",
-                empty = "none")
-        Optional<LinearSolver> stage1Refit,
+    public static final ConfigKey<Double> STAGE1_WARMUP =
+            key(NUMBERS, "stage1.warmup").help("warm-up epochs").fixed("0");
 
-        @Key(
-                name = "stage2.epochs",
-                help = "maximum epochs of fine-tuning all layers; 0: frozen backbone",
-                rule = "20 on a GPU with at least " + Quality.FINE_TUNED_IMAGES + " images, else 0",
-                option = "--fine-tune N")
-        Integer stage2Epochs,
+    // gradient steps seldom reach the optimum of the linear classifier; a solver reaches it within seconds
+    public static final ConfigKey<Optional<LinearSolver>> STAGE1_REFIT = key(SOLVERS.or("none"), "stage1.refit")
+            .help("solver that refits the classifier after training, if validation accuracy does not fall; none: off")
+            .rule("svm if the head is trained by epochs with softmax, else none");
 
-        @Key(
-                name = "stage2.rate",
-                help = "learning rate of fine-tuning",
-                rule = "0.001, or 0.002 with adamw",
-                option = "--fine-tune-lr RATE")
-        Double stage2Rate,
+    public static final ConfigKey<Integer> STAGE2_EPOCHS = key(COUNTS, "stage2.epochs", "--fine-tune N")
+            .help("maximum epochs of fine-tuning all layers; 0: frozen backbone")
+            .rule("20 on a GPU with at least " + Quality.FINE_TUNED_IMAGES + " images, else 0");
 
-        @Key(
-                name = "stage2.backbone-rate",
-                help = "factor on stage2.rate for the backbone",
-                rule = "0.1 with adamw; else 1, or 0.1 for efficientnet-lite4",
-                option = "--backbone-rate FACTOR")
-        Double backboneRate,
+    public static final ConfigKey<Double> STAGE2_RATE = key(NUMBERS, "stage2.rate", "--fine-tune-lr RATE")
+            .help("learning rate of fine-tuning")
+            .rule("0.001, or 0.002 with adamw");
 
-        @Key(
-                name = "stage2.layer-decay",
-                help = "layer-wise learning rate decay of the backbone, per block; 1: none",
-                defaultValue = "1",
-                min = Double.MIN_VALUE,
-                max = 1)
-        Double layerDecay,
+    public static final ConfigKey<Double> BACKBONE_RATE = key(NUMBERS, "stage2.backbone-rate", "--backbone-rate FACTOR")
+            .help("factor on stage2.rate for the backbone")
+            .rule("0.1 with adamw; else 1, or 0.1 for efficientnet-lite4");
 
-        // as in the paper with a patience of one epoch, since an epoch of fine-tuning is expensive
-        @Key(
-                name = "stage2.schedule",
-                help = "learning rate schedule of fine-tuning, as stage1.schedule",
-                rule = "cosine with adamw, else plateau:1,2")
-        Schedule stage2Schedule,
+    public static final ConfigKey<Double> LAYER_DECAY = key(POSITIVE_FRACTIONS, "stage2.layer-decay")
+            .help("layer-wise learning rate decay of the backbone, per block; 1: none")
+            .fixed("1");
 
-        @Key(
-                name = "stage2.warmup",
-                help = "warm-up epochs of fine-tuning",
-                rule = "0.08 times stage2.epochs with adamw; else 0, or 1 for efficientnet-lite4")
-        Double stage2Warmup,
+    // as in the paper with a patience of one epoch, since an epoch of fine-tuning is expensive
+    public static final ConfigKey<Schedule> STAGE2_SCHEDULE = key(SCHEDULES, "stage2.schedule")
+            .help("learning rate schedule of fine-tuning, as stage1.schedule")
+            .rule("cosine with adamw, else plateau:1,2");
 
-        // smaller than test images: random resized crops enlarge objects (FixRes), and a smaller area trains faster
-        @Key(
-                name = "stage2.image-size",
-                help = "size of augmented training crops in fine-tuning, in pixels",
-                rule = "the size of data.crops; with adamw 0.7 times that for crops above 256",
-                min = 1)
-        Integer stage2ImageSize,
+    public static final ConfigKey<Double> STAGE2_WARMUP = key(NUMBERS, "stage2.warmup")
+            .help("warm-up epochs of fine-tuning")
+            .rule("0.08 times stage2.epochs with adamw; else 0, or 1 for efficientnet-lite4");
 
-        @Key(
-                name = "optimizer.batch",
-                help = "batch size",
-                rule = "32; 8 for fewer than 320 crops; 64 in fine-tuning with adamw on 640+ images",
-                min = 1,
-                option = "--batch --batch-size N",
-                spark = true)
-        Integer batch,
+    // smaller than test images: random resized crops enlarge objects (FixRes), and a smaller area trains faster
+    public static final ConfigKey<Integer> STAGE2_IMAGE_SIZE = key(POSITIVE_COUNTS, "stage2.image-size")
+            .help("size of augmented training crops in fine-tuning, in pixels")
+            .rule("the size of data.crops; with adamw 0.7 times that for crops above 256");
 
-        // larger values emulate a larger batch if memory is short
-        @Key(
-                name = "optimizer.accumulate",
-                help = "gradient accumulation: batches per optimizer step",
-                defaultValue = "1",
-                min = 1)
-        Integer accumulate,
+    public static final ConfigKey<Integer> BATCH = key(POSITIVE_COUNTS, "optimizer.batch", "--batch --batch-size N")
+            .help("batch size")
+            .rule("32; 8 for fewer than 320 crops; 64 in fine-tuning with adamw on 640+ images");
 
-        @Key(
-                name = "optimizer.name",
-                help = "optimizer: sgd (with momentum) or adamw (with Riemannian Adam on the Stiefel manifold)",
-                rule = "adamw if the backbone is fine-tuned, else sgd",
-                option = "--optimizer NAME",
-                spark = true)
-        UpdateRule optimizer,
+    // larger values emulate a larger batch if memory is short
+    public static final ConfigKey<Integer> ACCUMULATE = key(POSITIVE_COUNTS, "optimizer.accumulate")
+            .help("gradient accumulation: batches per optimizer step")
+            .fixed("1");
 
-        @Key(name = "optimizer.momentum", help = "momentum of sgd", defaultValue = "0.9", below = 1)
-        Double momentum,
+    public static final ConfigKey<UpdateRule> OPTIMIZER = key(
+                    words(UpdateRule.class), "optimizer.name", "--optimizer NAME")
+            .help("optimizer: sgd (with momentum) or adamw (with Riemannian Adam on the Stiefel manifold)")
+            .rule("adamw if the backbone is fine-tuned, else sgd");
 
-        @Key(
-                name = "optimizer.beta1",
-                help = "beta1 of adamw: decay of the first moment",
-                defaultValue = "0.9",
-                below = 1)
-        Double beta1,
+    public static final ConfigKey<Double> MOMENTUM =
+            key(FRACTIONS, "optimizer.momentum").help("momentum of sgd").fixed("0.9");
 
-        @Key(
-                name = "optimizer.beta2",
-                help = "beta2 of adamw: decay of the second moment",
-                defaultValue = "0.999",
-                below = 1)
-        Double beta2,
+    public static final ConfigKey<Double> BETA1 = key(FRACTIONS, "optimizer.beta1")
+            .help("beta1 of adamw: decay of the first moment")
+            .fixed("0.9");
 
-        @Key(
-                name = "optimizer.weight-decay",
-                help = "weight decay",
-                rule = "0.0005, or 0.02 with adamw",
-                option = "--weight-decay NUMBER",
-                spark = true)
-        Double weightDecay,
+    public static final ConfigKey<Double> BETA2 = key(FRACTIONS, "optimizer.beta2")
+            .help("beta2 of adamw: decay of the second moment")
+            .fixed("0.999");
 
-        @Key(
-                name = "optimizer.clip",
-                help = "gradient clipping: maximum norm over all parameters; 0: off",
-                rule = "5 in fine-tuning with adamw, else 0",
-                option = "--clip NORM",
-                spark = true)
-        Double clip,
+    public static final ConfigKey<Double> WEIGHT_DECAY = key(NUMBERS, "optimizer.weight-decay", "--weight-decay NUMBER")
+            .help("weight decay")
+            .rule("0.0005, or 0.02 with adamw");
 
-        // off: in short runs the moving average lags behind the weights
-        @Key(
-                name = "optimizer.ema",
-                help = "decay of the exponential moving average of the weights (EMA), e.g. 0.999; 0: off",
-                defaultValue = "0",
-                below = 1,
-                option = "--ema DECAY",
-                spark = true)
-        Double ema,
+    public static final ConfigKey<Double> CLIP = key(NUMBERS, "optimizer.clip", "--clip NORM")
+            .help("gradient clipping: maximum norm over all parameters; 0: off")
+            .rule("5 in fine-tuning with adamw, else 0");
 
-        @Key(
-                name = "optimizer.label-smoothing",
-                help = "label smoothing, e.g. 0.1",
-                rule = "0.1 in fine-tuning with adamw, else 0",
-                below = 1,
-                option = "--label-smoothing FRACTION")
-        Double labelSmoothing,
+    // off: in short runs the moving average lags behind the weights
+    public static final ConfigKey<Double> EMA = key(FRACTIONS, "optimizer.ema", "--ema DECAY")
+            .help("decay of the exponential moving average of the weights (EMA), e.g. 0.999; 0: off")
+            .fixed("0");
 
-        // none: most benchmark datasets are balanced, and accuracy weights every image equally
-        @Key(
-                name = "optimizer.class-weights",
-                help = "class weights of the loss: none, or balanced (inverse to the class size)",
-                defaultValue = "none",
-                option = "--class-weights WORD")
-        ClassWeights classWeights,
+    public static final ConfigKey<Double> LABEL_SMOOTHING = key(
+                    FRACTIONS, "optimizer.label-smoothing", "--label-smoothing FRACTION")
+            .help("label smoothing, e.g. 0.1")
+            .rule("0.1 in fine-tuning with adamw, else 0");
 
-        @Key(
-                name = "optimizer.mixup",
-                help = "mixup alpha in fine-tuning; 0: off",
-                rule = "0.2 with data.augment=strong, else 0",
-                below = 1000,
-                option = "--mixup ALPHA")
-        Double mixup,
+    // none: most benchmark datasets are balanced, and accuracy weights every image equally
+    public static final ConfigKey<ClassWeights> CLASS_WEIGHTS = key(
+                    words(ClassWeights.class), "optimizer.class-weights", "--class-weights WORD")
+            .help("class weights of the loss: none, or balanced (inverse to the class size)")
+            .fixed("none");
 
-        @Key(
-                name = "optimizer.cutmix",
-                help = "CutMix alpha in fine-tuning; 0: off",
-                rule = "1 with data.augment=strong, else 0",
-                below = 1000,
-                option = "--cutmix ALPHA")
-        Double cutmix,
+    public static final ConfigKey<Double> MIXUP = key(below(1000), "optimizer.mixup", "--mixup ALPHA")
+            .help("mixup alpha in fine-tuning; 0: off")
+            .rule("0.2 with data.augment=strong, else 0");
 
-        // on an H200, GoogLeNet fine-tunes on 1,750 crops/s in float32 and 3,230 in bfloat16 (docs/gpu.md)
-        @Key(
-                name = "optimizer.precision",
-                help = "precision of training on a GPU: f32, tf32, or bf16 (mixed precision: backbone bf16, head tf32)",
-                rule = "bf16 in fine-tuning with adamw on a GPU, else f32")
-        Precision precision,
+    public static final ConfigKey<Double> CUTMIX = key(below(1000), "optimizer.cutmix", "--cutmix ALPHA")
+            .help("CutMix alpha in fine-tuning; 0: off")
+            .rule("1 with data.augment=strong, else 0");
 
-        @Key(
-                name = "stiefel.multiplier",
-                help = "factor on the learning rate of Stiefel matrices (orthonormal columns)",
-                rule = "0.001, or 10 with adamw")
-        Double multiplier,
+    // on an H200, GoogLeNet fine-tunes on 1,750 crops/s in float32 and 3,230 in bfloat16 (docs/gpu.md)
+    public static final ConfigKey<Precision> PRECISION = key(words(Precision.class), "optimizer.precision")
+            .help("precision of training on a GPU: f32, tf32, or bf16 (mixed precision: backbone bf16, head tf32)")
+            .rule("bf16 in fine-tuning with adamw on a GPU, else f32");
 
-        @Key(
-                name = "stiefel.metric",
-                help = "Riemannian metric of the gradient on the Stiefel manifold",
-                defaultValue = "canonical")
-        Stiefel.Metric metric,
+    public static final ConfigKey<Double> MULTIPLIER = key(NUMBERS, "stiefel.multiplier")
+            .help("factor on the learning rate of Stiefel matrices (orthonormal columns)")
+            .rule("0.001, or 10 with adamw");
 
-        @Key(name = "stiefel.retraction", help = "retraction onto the Stiefel manifold", defaultValue = "qr")
-        Retraction retraction,
+    public static final ConfigKey<Stiefel.Metric> METRIC = key(words(Stiefel.Metric.class), "stiefel.metric")
+            .help("Riemannian metric of the gradient on the Stiefel manifold")
+            .fixed("canonical");
 
-        // used by the authors' code only
-        @Key(
-                name = "stiefel.constant-rate",
-                help = "constant learning rate of Stiefel matrices, without momentum; none: use stiefel.multiplier",
-                defaultValue = "none",
-                empty = "none")
-        Optional<Double> constantRate,
+    public static final ConfigKey<Retraction> RETRACTION = key(words(Retraction.class), "stiefel.retraction")
+            .help("retraction onto the Stiefel manifold")
+            .fixed("qr");
 
-        @Key(
-                name = "fidelity",
-                help = "formulas and recipe: corrected, paper (as printed) or authors (as in their code)",
-                defaultValue = "corrected",
-                option = "--fidelity WORD")
-        Fidelity fidelity,
+    // used by the authors' code only
+    public static final ConfigKey<Optional<Double>> CONSTANT_RATE = key(NUMBERS.or("none"), "stiefel.constant-rate")
+            .help("constant learning rate of Stiefel matrices, without momentum; none: use stiefel.multiplier")
+            .fixed("none");
 
-        @Key(
-                name = "seed",
-                help = "random seed of initialization, shuffling, crops and splits",
-                defaultValue = "0",
-                option = "--seed N",
-                spark = true)
-        Long seed,
+    public static final ConfigKey<Fidelity> FIDELITY = key(words(Fidelity.class), "fidelity", "--fidelity WORD")
+            .help("formulas and recipe: corrected, paper (as printed) or authors (as in their code)")
+            .fixed("corrected");
 
-        // on: it costs little compared with training, and the report needs it; compare turns it off by default
-        @Key(
-                name = "gallery",
-                help = "store thumbnails, short descriptors and statistics of the pooling for the report",
-                defaultValue = "true",
-                option = "--no-gallery")
-        Boolean gallery,
+    public static final ConfigKey<Long> SEED = key(SEEDS, "seed", "--seed N")
+            .help("random seed of initialization, shuffling, crops and splits")
+            .fixed("0");
 
-        // off: history.csv has the same values
-        @Key(
-                name = "tensorboard",
-                help = "write loss, accuracy and learning rate of each epoch for TensorBoard",
-                defaultValue = "false",
-                option = "--tensorboard")
-        Boolean tensorboard,
+    // on: it costs little compared with training, and the report needs it; compare turns it off by default
+    public static final ConfigKey<Boolean> GALLERY = key(BOOLEANS, "gallery", "--no-gallery")
+            .help("store thumbnails, short descriptors and statistics of the pooling for the report")
+            .fixed("true");
 
-        @Key(
-                name = "accelerate",
-                help = "on; off: compute everything by plain layers; or rules to leave out, e.g. -stem,-tokens",
-                rule = "GRAMIAN_ACCELERATE, else on",
-                values = "RULES")
-        String accelerate) {
-    /** Returns the crops for validation, test and prediction. */
-    public CropPlan testPlan() {
-        return testCrops.orElse(crops);
+    // off: history.csv has the same values
+    public static final ConfigKey<Boolean> TENSORBOARD = key(BOOLEANS, "tensorboard", "--tensorboard")
+            .help("write loss, accuracy and learning rate of each epoch for TensorBoard")
+            .fixed("false");
+
+    public static final ConfigKey<String> ACCELERATE = key(text("RULES", Rule::parse), "accelerate")
+            .help("on; off: compute everything by plain layers; or rules to leave out, e.g. -stem,-tokens")
+            .rule("GRAMIAN_ACCELERATE, else on");
+
+    private TrainConfig() {}
+
+    /** Returns all keys, in the order of their declaration. */
+    static List<ConfigKey<?>> keys() {
+        return List.copyOf(KEYS);
     }
 
-    /** Declares a key: its name in YAML, its description, its default and its option. */
-    @Retention(RetentionPolicy.RUNTIME)
-    @Target(ElementType.RECORD_COMPONENT)
-    @interface Key {
-        /** Section and name, e.g. {@code stage1.rate}. */
-        String name();
+    /**
+     * Begins the declaration of a key.
+     *
+     * @param codec of its values
+     * @param name section and name, e.g. {@code stage1.rate}
+     * @param option names of the option and label of its value, e.g. {@code --lr --learning-rate RATE}; without label it negates the
+     *     default
+     */
+    private static <T> Declaration<T> key(ValueCodec<T> codec, String name, String option) {
+        return new Declaration<>(codec, name, option, "");
+    }
 
-        /** Description in one line. */
-        String help();
+    /** Begins the declaration of a key that only files and {@code --set} reach. */
+    private static <T> Declaration<T> key(ValueCodec<T> codec, String name) {
+        return key(codec, name, "");
+    }
 
-        /** Fixed default; empty if {@link DefaultResolver} chooses the value. */
-        String defaultValue() default "";
+    private record Declaration<T>(ValueCodec<T> codec, String name, String option, String text) {
+        Declaration<T> help(String help) {
+            return new Declaration<>(codec, name, option, help);
+        }
 
-        /** Describes the value that is chosen automatically. */
-        String rule() default "";
+        /** Ends the declaration of a key with the text of its default. */
+        ConfigKey<T> fixed(String value) {
+            return add(value, true);
+        }
 
-        /** Notation of the values; by default that of the type. */
-        String values() default "";
+        /** Ends the declaration of a key whose default {@link DefaultResolver} chooses; describes the choice. */
+        ConfigKey<T> rule(String rule) {
+            return add(rule, false);
+        }
 
-        /** Word of an empty {@link Optional}. */
-        String empty() default "";
-
-        double min() default 0;
-
-        double max() default Double.MAX_VALUE;
-
-        /** Exclusive upper bound. */
-        double below() default Double.MAX_VALUE;
-
-        /** Names of the option and label of its value, e.g. {@code --lr --learning-rate RATE}; without label it negates the default. */
-        String option() default "";
-
-        /** Whether Spark's {@code train} has the option. */
-        boolean spark() default false;
+        private ConfigKey<T> add(String defaultText, boolean isFixed) {
+            ConfigKey<T> key = new ConfigKey<>(name, option, codec, text, defaultText, isFixed);
+            KEYS.add(key);
+            return key;
+        }
     }
 
     /** Effort of a run: the trade-off between time and accuracy for unset options. */

@@ -8,6 +8,7 @@ import java.util.Optional;
 import org.gramian.backbone.Backbone;
 import org.gramian.linear.LinearSolver;
 import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.library.Libtorch;
@@ -45,8 +46,8 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         boolean gpu = device.kind() == Device.Kind.CUDA;
         int workers = gpu ? 1 : Libtorch.load().threads();
         long side = Math.max(
-                work.config().options().crops().size(),
-                work.config().options().testPlan().size());
+                work.config().get(TrainConfig.CROPS).size(),
+                work.config().testPlan().size());
         long batch = FeatureExtractor.DEFAULT_BATCH * 3L * side * side * DType.F32.bytes();
         long network = (work.backboneParameters() + work.tailParameters()) * DType.F32.bytes();
         long maps = largestActivations(work.config().network().backbone(), (int) side) * DType.F32.bytes();

@@ -14,6 +14,7 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Head;
 import org.gramian.run.config.RunConfig;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.train.loop.TrainingData.Parts;
@@ -48,7 +49,7 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         if (config.recipe().stage1().epochs() == 0 && config.recipe().solver().isEmpty()) {
             return 0;
         }
-        CropPlan crops = config.options().crops();
+        CropPlan crops = config.get(TrainConfig.CROPS);
         Set<Sample> training = new HashSet<>();
         Set<Sample> others = new HashSet<>();
         for (Parts parts : folds) {
@@ -56,26 +57,26 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
             others.addAll(parts.validation());
             others.addAll(parts.test());
         }
-        if (config.options().testCrops().isEmpty()) {
+        if (config.get(TrainConfig.TEST_CROPS).isEmpty()) {
             others.removeAll(training);
         }
         return (long) training.size() * crops.training(0).count()
-                + (long) others.size() * config.options().testPlan().testing().count();
+                + (long) others.size() * config.testPlan().testing().count();
     }
 
     /** Returns the crops of a training image. */
     public int trainingCrops() {
-        return config.options().crops().training(0).count();
+        return config.get(TrainConfig.CROPS).training(0).count();
     }
 
     /** Returns the crops of a validation or test image. */
     public int testCrops() {
-        return config.options().testPlan().testing().count();
+        return config.testPlan().testing().count();
     }
 
     /** Returns the shape {@code [c, h, w]} of a crop's feature. */
     public Shape featureShape() {
-        int size = config.options().crops().size();
+        int size = config.get(TrainConfig.CROPS).size();
         return config.network().backbone().features(size, size);
     }
 
@@ -83,11 +84,11 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
     public long cacheBytes() {
         return features
                 * Math.max(featureShape().elements(), testFeatures())
-                * config.options().featureType().bytes();
+                * config.get(TrainConfig.FEATURE_TYPE).bytes();
     }
 
     private long testFeatures() {
-        int size = config.options().testPlan().size();
+        int size = config.testPlan().size();
         return config.network().backbone().features(size, size).elements();
     }
 
@@ -170,7 +171,7 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
     /** Elements per crop: activations of every layer. */
     private long backboneMaps() {
         Backbone backbone = config.network().backbone();
-        int size = config.options().crops().size();
+        int size = config.get(TrainConfig.CROPS).size();
         long stacked = backbone.cutLayers().size() > 1
                 ? 3 * backbone.features(size, size).elements() // resized maps beside those of the layers
                 : 0;

@@ -31,7 +31,10 @@ final class ConfigFileTest {
     @RandomTest(times = 200)
     void configurationRoundTrips(Seed seed) {
         Settings settings = new RandomConfigs(seed.random()).next();
-        assertThat(RunConfig.of(parse(ConfigFile.text(settings)))).isEqualTo(RunConfig.of(settings));
+        RunConfig read = RunConfig.of(parse(ConfigFile.text(settings)));
+        assertThat(texts(read.settings())).isEqualTo(texts(settings));
+        assertThat(read.network()).isEqualTo(RunConfig.of(settings).network());
+        assertThat(read.recipe()).isEqualTo(RunConfig.of(settings).recipe());
     }
 
     @RandomTest(times = 3)
@@ -50,7 +53,7 @@ final class ConfigFileTest {
 
     @RandomTest
     void everyKeyCanBeWrittenInASectionOrWithADot(Seed seed) {
-        for (ConfigKey key : ConfigKey.all()) {
+        for (ConfigKey<?> key : ConfigKey.all()) {
             String text = new RandomConfigs(seed.random()).text(key);
             Settings wanted = Settings.NONE.with(key.name(), text);
             assertThat(texts(parse(ConfigFile.text(wanted)))).isEqualTo(texts(wanted));

@@ -19,6 +19,7 @@ import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
+import org.gramian.run.config.DefaultResolver.Context;
 import org.gramian.run.config.Settings.Setting;
 import org.gramian.tensor.Device;
 import org.gramian.testing.RandomTest;
@@ -34,13 +35,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 final class DefaultResolverTest {
-    private static DefaultsContext context(Device.Kind device, int images, String... weights) {
+    private static Context context(Device.Kind device, int images, String... weights) {
         Dataset.Source source = new Dataset.Source("folders", new Assignment.None(), List.of());
-        DefaultsContext empty = new DefaultsContext(
+        Context empty = Context.of(
                 new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of(), source),
                 Stream.of(weights).sorted().map(WeightName::parse).toList(),
                 device);
-        return new DefaultsContext(empty.layout(), empty.protocol(), images, 2, empty.weights(), device);
+        return new Context(empty.layout(), empty.protocol(), images, 2, empty.weights(), device);
     }
 
     /** Settings of pairs {@code key=value} separated by spaces. */
@@ -152,8 +153,8 @@ final class DefaultResolverTest {
     })
     void headRateDependsOnNormAndCodewords(String pooling, double rate, boolean perLength) {
         Settings all = complete("network.classifier=softmax network.pooling=" + pooling, Device.Kind.CPU);
-        assertThat(all.get(TrainConfig::stage1Rate)).isEqualTo(rate);
-        assertThat(all.get(TrainConfig::perLength)).isEqualTo(perLength);
+        assertThat(all.get(TrainConfig.STAGE1_RATE)).isEqualTo(rate);
+        assertThat(all.get(TrainConfig.PER_LENGTH)).isEqualTo(perLength);
     }
 
     @ParameterizedTest(name = "{0} images of {1}")
@@ -168,9 +169,9 @@ final class DefaultResolverTest {
     void stage1LengthDependsOnSteps(int images, String crops, int batch, int epochs, String schedule) {
         Settings all = DefaultResolver.complete(
                 requested("network.classifier=softmax data.crops=" + crops), context(Device.Kind.CPU, images));
-        assertThat(all.get(TrainConfig::batch)).isEqualTo(batch);
-        assertThat(all.get(TrainConfig::stage1Epochs)).isEqualTo(epochs);
-        assertThat(all.get(TrainConfig::stage1Schedule).text()).isEqualTo(schedule);
+        assertThat(all.get(TrainConfig.BATCH)).isEqualTo(batch);
+        assertThat(all.get(TrainConfig.STAGE1_EPOCHS)).isEqualTo(epochs);
+        assertThat(all.get(TrainConfig.STAGE1_SCHEDULE).text()).isEqualTo(schedule);
     }
 
     @Test
@@ -211,7 +212,7 @@ final class DefaultResolverTest {
                 complete("fidelity=" + fidelity.text() + " network.pooling=" + text, Device.Kind.CPU, "googlenet");
         Pooling pooling = RunConfig.of(all).network().pooling();
         assertThat(pooling).isEqualTo(Pooling.parse(text, fidelity));
-        assertThat(Pooling.parse(all.get(TrainConfig::pooling), fidelity)).isEqualTo(pooling);
+        assertThat(Pooling.parse(all.get(TrainConfig.POOLING), fidelity)).isEqualTo(pooling);
     }
 
     /** Every fidelity trains something, and a backbone without parameters is not fine-tuned. */
@@ -281,7 +282,7 @@ final class DefaultResolverTest {
     /** The rate of a pooling and the layer of a backbone do not fit others. */
     @Test
     void chosenSettingsAreChosenAgainForOtherOptions() {
-        DefaultsContext here = context(Device.Kind.CPU, 0);
+        Context here = context(Device.Kind.CPU, 0);
         Settings before = DefaultResolver.complete(requested("stage1.epochs=9"), here);
         Settings again = ConfigFileTest.parse(ConfigFile.text(before)).wanted();
         assertThat(again.values()).containsOnlyKeys("stage1.epochs");

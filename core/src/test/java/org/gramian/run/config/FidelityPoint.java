@@ -107,7 +107,7 @@ record FidelityPoint(String name, String setting, String paper, String authors, 
                 .toList();
     }
 
-    private static String value(Fidelity fidelity, ConfigKey key) {
+    private static String value(Fidelity fidelity, ConfigKey<?> key) {
         Settings.Setting set = followed(fidelity).values().get(key.name());
         return set == null ? key.defaultText() : set.text();
     }

@@ -28,18 +28,17 @@ final class RandomConfigs {
                 .with("network.backbone", network[0])
                 .with("network.layer", network[1])
                 .with("network.weights", network[2]);
-        for (ConfigKey key : ConfigKey.all()) {
+        for (ConfigKey<?> key : ConfigKey.all()) {
             if (!settings.has(key.name())) {
                 settings = settings.with(key.name(), text(key));
             }
         }
         return settings.with(
-                "network.pooling",
-                settings.get(TrainConfig::fidelity).textOf(NetworkConfig.pooling(settings.partial())));
+                "network.pooling", settings.get(TrainConfig.FIDELITY).textOf(NetworkConfig.pooling(settings)));
     }
 
     /** Returns a valid text of a key. */
-    String text(ConfigKey key) {
+    String text(ConfigKey<?> key) {
         return switch (key.name()) {
             case "data.layout" ->
                 pick("folders", "fmd", "dtd:lists of mine/# 1", "csv:C:\\pictures: all", "fgvc-aircraft:family");
@@ -64,7 +63,7 @@ final class RandomConfigs {
         };
     }
 
-    private String generic(ConfigKey key) {
+    private String generic(ConfigKey<?> key) {
         return switch (key.values()) {
             case "N" -> Integer.toString(random.nextInt(1, 500));
             case "NUMBER" ->

@@ -17,7 +17,7 @@ final class SettingsTest {
     void theUpperLayerWins(Seed seed) {
         RandomConfigs configs = new RandomConfigs(seed.random());
         Settings lower = configs.next();
-        for (ConfigKey key : ConfigKey.all()) {
+        for (ConfigKey<?> key : ConfigKey.all()) {
             Settings upper = Settings.NONE.with(key.name(), configs.text(key), "--x");
             Settings both = upper.over(lower);
             assertThat(both.values()).containsAllEntriesOf(upper.values()).hasSameSizeAs(lower.values());
@@ -42,13 +42,16 @@ final class SettingsTest {
     /** Texts of the annotations repeat constants of the optimizers. */
     @Test
     void fixedDefaultsAreThoseOfTheOptimizers() {
-        TrainConfig options = Settings.NONE.orDefaults().partial();
+        Settings settings = Settings.NONE.orDefaults();
         AdamWOptions adamW = AdamWOptions.defaults(0);
-        assertThat(options.momentum()).isEqualTo(SgdOptions.defaults(0).momentum());
-        assertThat(options.beta1()).isEqualTo(adamW.beta1());
-        assertThat(options.beta2()).isEqualTo(adamW.beta2());
-        assertThat(options.metric()).isEqualTo(StiefelOptions.defaults().metric());
-        assertThat(options.retraction()).isEqualTo(StiefelOptions.defaults().retraction());
+        assertThat(settings.get(TrainConfig.MOMENTUM))
+                .isEqualTo(SgdOptions.defaults(0).momentum());
+        assertThat(settings.get(TrainConfig.BETA1)).isEqualTo(adamW.beta1());
+        assertThat(settings.get(TrainConfig.BETA2)).isEqualTo(adamW.beta2());
+        assertThat(settings.get(TrainConfig.METRIC))
+                .isEqualTo(StiefelOptions.defaults().metric());
+        assertThat(settings.get(TrainConfig.RETRACTION))
+                .isEqualTo(StiefelOptions.defaults().retraction());
     }
 
     @Test

@@ -13,9 +13,9 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.run.config.DefaultResolver;
-import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.train.loop.TrainingData.Parts;
@@ -36,7 +36,7 @@ final class WorkloadTest {
             requested = requested.with(parts[0], parts[1]);
         }
         return RunConfig.of(
-                DefaultResolver.complete(requested, new DefaultsContext(DATASET, List.of(), Device.Kind.CPU)));
+                DefaultResolver.complete(requested, DefaultResolver.Context.of(DATASET, List.of(), Device.Kind.CPU)));
     }
 
     private static Workload work(RunConfig config) {
@@ -45,7 +45,7 @@ final class WorkloadTest {
 
     private static Workload work(RunConfig config, int validation) {
         SequencedMap<String, Parts> folds = new LinkedHashMap<>();
-        for (Fold fold : config.options().protocol().folds(DATASET, Duplicates.NONE, 0)) {
+        for (Fold fold : config.get(TrainConfig.PROTOCOL).folds(DATASET, Duplicates.NONE, 0)) {
             List<Sample> training = samples(fold.train());
             folds.put(
                     fold.name(),
@@ -83,7 +83,7 @@ final class WorkloadTest {
     void testCropsAreAmongTrainingCrops() {
         Sample sample = DATASET.samples().getFirst();
         for (String plan : List.of("paper", "paper+flips", "center", "center+flips", "ten", "resize")) {
-            var crops = config("data.crops=" + plan).options().crops();
+            var crops = config("data.crops=" + plan).get(TrainConfig.CROPS);
             assertThat(IntStream.range(0, crops.training(5).count())
                             .mapToObj(i -> crops.training(5).key(i, sample)))
                     .as(plan)

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.commons.io.FileUtils;
 import org.apache.hadoop.conf.Configuration;
@@ -16,7 +17,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.ConfigKey;
-import org.gramian.run.config.CropOptions;
+import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.cli.SparkInputOptions.LabelOptions;
 import org.gramian.spark.train.LabelledImages;
@@ -51,6 +52,12 @@ import picocli.CommandLine.Spec;
 final class SparkTrainCommand extends SparkCommand {
     private static final String EXAMPLE = "optimizer.momentum=0.9";
 
+    /** Options of {@code gramian train} for heads on a frozen backbone. */
+    static final Set<String> SHARED = Set.of(("--crops --image-size --validation --backbone --layer --weights"
+                    + " --pooling --classifier --dropout --epochs --lr --schedule --batch --optimizer --weight-decay"
+                    + " --clip --ema --seed")
+            .split(" "));
+
     @Mixin
     private final LabelOptions labels = new LabelOptions();
 
@@ -82,7 +89,7 @@ final class SparkTrainCommand extends SparkCommand {
     @Spec
     void addTo(CommandSpec command) {
         for (ConfigKey.Option option : ConfigKey.options()) {
-            if (option.spark()) {
+            if (SHARED.contains(option.name())) {
                 OptionSpec made = OptionSpec.builder(option.names().toArray(String[]::new))
                         .type(String.class)
                         .paramLabel(option.label())
@@ -101,7 +108,7 @@ final class SparkTrainCommand extends SparkCommand {
                 texts.put(option.name(), text);
             }
         });
-        Settings requested = CropOptions.of(texts).applyTo(Settings.typed(texts, pairs, EXAMPLE));
+        Settings requested = DefaultResolver.withImageSize(Settings.typed(texts, pairs, EXAMPLE), texts);
         if (validationColumn != null && requested.has("data.validation")) {
             throw new IllegalArgumentException(
                     "expected --validation-column or data.validation (--validation), found both; leave one out");

@@ -51,7 +51,6 @@ import org.gramian.pooling.Pooling;
 import org.gramian.run.InitialModel;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.DefaultResolver;
-import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
@@ -119,11 +118,11 @@ public final class SparkTrainer {
         this.settings = settings;
         this.config = RunConfig.of(settings);
         this.network = network;
-        FeatureExtractor extractor = new FeatureExtractor(
-                network, FeatureExtractor.DEFAULT_BATCH, config.options().featureType());
+        FeatureExtractor extractor =
+                new FeatureExtractor(network, FeatureExtractor.DEFAULT_BATCH, config.get(TrainConfig.FEATURE_TYPE));
         this.extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty());
-        this.trainingCrops = config.options().crops().training(seed());
-        this.testCrops = config.options().testPlan().testing();
+        this.trainingCrops = config.get(TrainConfig.CROPS).training(seed());
+        this.testCrops = config.testPlan().testing();
         LabelledImages.Counts counts = images.counts();
         this.training = counts.training();
         this.validation = counts.validation();
@@ -164,7 +163,7 @@ public final class SparkTrainer {
         Settings settings = complete(requested, all.count(), context);
         RunConfig config = RunConfig.of(settings);
         LabelledImages images = columns.validation().isEmpty()
-                ? all.split(config.options().validation(), config.recipe().seed())
+                ? all.split(config.get(TrainConfig.VALIDATION), config.recipe().seed())
                 : all;
         try (FrozenBackbone network = InitialModel.network(
                 config.network(), WeightStore.ofProcess(), context.device(), text -> warn(context, text))) {
@@ -177,16 +176,16 @@ public final class SparkTrainer {
     }
 
     private static Settings complete(Settings requested, long images, TrainingContext context) throws IOException {
-        if (requested.find(TrainConfig::stage2Epochs).orElse(0) > 0) {
+        if (requested.find(TrainConfig.STAGE2_EPOCHS).orElse(0) > 0) {
             throw new ConfigException("stage2.epochs: expected 0 on Spark, which trains on a frozen backbone, found "
-                    + requested.get(TrainConfig::stage2Epochs) + "; fine-tune with 'gramian train'");
+                    + requested.get(TrainConfig.STAGE2_EPOCHS) + "; fine-tune with 'gramian train'");
         }
-        if (requested.find(TrainConfig::tensorboard).orElse(false)) {
+        if (requested.find(TrainConfig.TENSORBOARD).orElse(false)) {
             throw new ConfigException("tensorboard: expected false on Spark, found true; use history.csv of the run");
         }
         Settings given = requested.orElse("stage2.epochs", 0, "Spark trains on a frozen backbone");
         if (requested
-                .find(TrainConfig::classifier)
+                .find(TrainConfig.CLASSIFIER)
                 .flatMap(solver -> solver)
                 .filter(SparkTrainer::isSummable)
                 .isPresent()) {
@@ -196,7 +195,7 @@ public final class SparkTrainer {
         }
         return DefaultResolver.complete(
                 given,
-                new DefaultsContext(
+                new DefaultResolver.Context(
                         "folders", // a placeholder: tables have no layout
                         Protocols.parse("holdout"),
                         Math.toIntExact(images),
@@ -359,9 +358,9 @@ public final class SparkTrainer {
         FeatureTask task = new FeatureTask(
                 model.share(spark.sparkContext()),
                 ImageColumn.of(LabelledImages.IMAGE, spark),
-                (isTraining ? config.options().crops() : config.options().testPlan()).text(),
+                (isTraining ? config.get(TrainConfig.CROPS) : config.testPlan()).text(),
                 isTraining ? seed() : null,
-                config.options().featureType(),
+                config.get(TrainConfig.FEATURE_TYPE),
                 descriptors,
                 device);
         long cores = Math.min(spark.sparkContext().defaultParallelism(), count);
@@ -406,7 +405,7 @@ public final class SparkTrainer {
     private Outcome trainOnStatistics(Head head, int size, LinearSolver solver, Path file) throws IOException {
         try (Model model = InitialModel.model(head, seed(), network)) {
             fitPooling(model);
-            ModelContent content = content(model, config.options().testPlan());
+            ModelContent content = content(model, config.testPlan());
             JavaRDD<Row> rows = features(images.part(false), training, content, true, true);
             rows.persist(StorageLevel.DISK_ONLY());
             ClassSums.Summed summed;
@@ -509,7 +508,7 @@ public final class SparkTrainer {
                 ? calibrated.map(by -> new Temperature(1, by)).orElse(Temperature.NONE)
                 : Temperature.fit(predictions, calibrated);
         origin.put(Temperature.CALIBRATION, temperature.source());
-        ModelFile.write(file, model, card(config.options().testPlan(), temperature.value(), origin, metrics));
+        ModelFile.write(file, model, card(config.testPlan(), temperature.value(), origin, metrics));
     }
 
     private ModelCard card(
@@ -526,7 +525,7 @@ public final class SparkTrainer {
         try (ParameterSet parameters = ParameterSet.initialize(
                 head.parameters(network.backbone().channels()), new SplittableRandom(0), DType.F32, network.device())) {
             Model model = new Model(network.backbone(), network.parameters(), head, parameters, network.device());
-            return content(model, config.options().crops());
+            return content(model, config.get(TrainConfig.CROPS));
         }
     }
 

@@ -26,6 +26,7 @@ import org.gramian.model.ModelFile;
 import org.gramian.run.InitialModel;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
@@ -107,14 +108,14 @@ class SparkTrainerTest {
                         config.recipe().seed(),
                         network);
                 FeatureCache cache = FeatureCache.open(Optional.empty(), folder, _ -> {})) {
-            FeatureExtractor extractor = new FeatureExtractor(
-                    network, FeatureExtractor.DEFAULT_BATCH, config.options().featureType());
+            FeatureExtractor extractor =
+                    new FeatureExtractor(network, FeatureExtractor.DEFAULT_BATCH, config.get(TrainConfig.FEATURE_TYPE));
             TrainingData data = new TrainingData(
                     // without them a solver has no last fit on both, as on Spark
                     new TrainingData.Parts(
                             training, config.recipe().solver().isPresent() ? List.of() : validation, List.of()),
-                    config.options().crops().training(config.recipe().seed()),
-                    config.options().testPlan().testing(),
+                    config.get(TrainConfig.CROPS).training(config.recipe().seed()),
+                    config.testPlan().testing(),
                     new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));
             new TwoStageTraining(model, config.recipe(), data, TrainingContext.of(Device.CPU)).run((_, _) -> {});
             return head(model);

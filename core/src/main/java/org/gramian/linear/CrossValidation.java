@@ -33,7 +33,6 @@ public final class CrossValidation {
         this.temperature = fitTemperature().orElse(1);
     }
 
-    /** Scores rows by a classifier of others. */
     @FunctionalInterface
     interface FoldScores {
         /** Returns the scores {@code [n · k]} of the tested rows, row by row. */

@@ -37,11 +37,7 @@ final class DualDescent {
     private final int checkEvery;
     private final float[] row;
 
-    /**
-     * Starts at {@code α = 0}.
-     *
-     * @param rows indexes of the training rows
-     */
+    /** Starts at {@code α = 0}. */
     DualDescent(ScaledRows matrix, int[] rows, int[] labels, int first, int end, RandomGenerator random) {
         this.matrix = matrix;
         this.order = rows.clone();
@@ -59,12 +55,7 @@ final class DualDescent {
      */
     record Ending(double gap, int passes) {}
 
-    /**
-     * Descends until the relative gap of every class is small.
-     *
-     * @param costs c of every row
-     * @param eachPass called after each pass; may throw
-     */
+    /** Descends until the relative gap of every class is small. */
     Ending[] descend(double[] costs, double tolerance, Runnable eachPass) {
         Ending[] endings = new Ending[classes.length];
         for (OfClass one : classes) {
@@ -109,13 +100,13 @@ final class DualDescent {
                     matrix.read(i, row);
                     read = true;
                 }
-                double change = one.change(i, keeps ? one.function.at(i) : one.function.at(row), softness, curvature);
+                double change = one.change(i, value(one, i), softness, curvature);
                 if (change != 0) {
                     if (!read) {
                         matrix.read(i, row);
                         read = true;
                     }
-                    one.function.add(row, change);
+                    one.add(row, change);
                 }
             }
         }
@@ -135,7 +126,7 @@ final class DualDescent {
             for (int c = 0; c < classes.length; c++) {
                 OfClass one = classes[c];
                 if (!one.done) {
-                    double margin = one.sign(i) * (keeps ? one.function.at(i) : one.function.at(row));
+                    double margin = one.sign(i) * value(one, i);
                     double slack = Math.max(0, 1 - margin);
                     double alpha = one.alpha[i];
                     sums[c][0] += alpha * margin;
@@ -154,13 +145,18 @@ final class DualDescent {
         return gaps;
     }
 
+    /** Returns {@code w·x_i}; without the Gram matrix, row i must have been read. */
+    private double value(OfClass one, int i) {
+        return matrix.products ? one.at(i) : one.at(row);
+    }
+
     /** {@code w·x_i} of any row, for each class of the block. */
     double[] at(int i) {
         double[] values = new double[classes.length];
         if (!matrix.products) {
             matrix.read(i, row);
         }
-        Arrays.setAll(values, c -> matrix.products ? classes[c].function.at(i) : classes[c].function.at(row));
+        Arrays.setAll(values, c -> value(classes[c], i));
         return values;
     }
 
@@ -171,18 +167,23 @@ final class DualDescent {
         return coefficients;
     }
 
+    /**
+     * One class against the rest, with its function {@code f(x_i) = Σ_j β_j x_j·x_i}, whose coefficients change one at a time. With the
+     * Gram matrix it keeps f at all rows: evaluation is free, an update costs n. Else it keeps the weight vector: both cost d.
+     */
     private static final class OfClass {
-        private final DecisionFunction function;
+        private final double[] numbers;
         private final int[] labels;
         private final int label;
         private final double[] alpha;
         private final BitSet shrunk = new BitSet();
+        private double bias;
         private double violation;
         private double lastViolation = Double.POSITIVE_INFINITY;
         private boolean done;
 
         OfClass(ScaledRows matrix, int[] labels, int label) {
-            this.function = new DecisionFunction(matrix.width);
+            this.numbers = new double[matrix.width];
             this.labels = labels;
             this.label = label;
             this.alpha = new double[matrix.squares.length];
@@ -213,6 +214,36 @@ final class DualDescent {
             double change = (next - alpha[i]) * sign;
             alpha[i] = next;
             return change;
+        }
+
+        double at(int i) {
+            return numbers[i] + bias;
+        }
+
+        double at(float[] row) {
+            double a = bias;
+            double b = 0;
+            double c = 0;
+            double d = 0;
+            int j = 0;
+            for (; j + 3 < numbers.length; j += 4) { // four independent sums: no wait for the previous addition
+                a += numbers[j] * row[j];
+                b += numbers[j + 1] * row[j + 1];
+                c += numbers[j + 2] * row[j + 2];
+                d += numbers[j + 3] * row[j + 3];
+            }
+            for (; j < numbers.length; j++) {
+                a += numbers[j] * row[j];
+            }
+            return a + b + (c + d);
+        }
+
+        /** Updates {@code β_i ← β_i + amount} for the row i. */
+        void add(float[] row, double amount) {
+            for (int j = 0; j < numbers.length; j++) {
+                numbers[j] += amount * row[j];
+            }
+            bias += amount;
         }
 
         void endPass() {
@@ -290,49 +321,6 @@ final class DualDescent {
         /** Copies a stored row: loops over arrays are vectorized and five times as fast as over segments. */
         private void read(int i, float[] target) {
             MemorySegment.copy(numbers, JAVA_FLOAT, (long) i * width * Float.BYTES, target, 0, width);
-        }
-    }
-
-    /**
-     * {@code f(x_i) = Σ_j β_j x_j·x_i}, whose coefficients change one at a time. With the Gram matrix it keeps f at all rows: evaluation
-     * is free, an update costs n. Else it keeps the weight vector: both cost d.
-     */
-    private static final class DecisionFunction {
-        private final double[] numbers;
-        private double bias;
-
-        private DecisionFunction(int width) {
-            this.numbers = new double[width];
-        }
-
-        double at(int i) {
-            return numbers[i] + bias;
-        }
-
-        double at(float[] row) {
-            double a = bias;
-            double b = 0;
-            double c = 0;
-            double d = 0;
-            int j = 0;
-            for (; j + 3 < numbers.length; j += 4) { // four independent sums: no wait for the previous addition
-                a += numbers[j] * row[j];
-                b += numbers[j + 1] * row[j + 1];
-                c += numbers[j + 2] * row[j + 2];
-                d += numbers[j + 3] * row[j + 3];
-            }
-            for (; j < numbers.length; j++) {
-                a += numbers[j] * row[j];
-            }
-            return a + b + (c + d);
-        }
-
-        /** Updates {@code β_i ← β_i + amount} for the row i. */
-        void add(float[] row, double amount) {
-            for (int j = 0; j < numbers.length; j++) {
-                numbers[j] += amount * row[j];
-            }
-            bias += amount;
         }
     }
 }

@@ -28,8 +28,6 @@ import org.gramian.tensor.Tensors;
  * joined rows is the sum of the products of their parts.
  *
  * @param products G {@code [n, n]} of rows about any centre, float64
- * @param rows labels, groups and weights of the rows
- * @param size d, the length of a row
  * @param shrinkage γ; empty for that of Ledoit and Wolf
  */
 record DualLda(Tensor products, LabelledRows rows, long size, OptionalDouble shrinkage) {
@@ -37,7 +35,6 @@ record DualLda(Tensor products, LabelledRows rows, long size, OptionalDouble shr
      * Classifier of some rows: scores {@code v·Xᵀ Bᵀ + b} about the centre of the products.
      *
      * @param coefficients B {@code [k, m]}, float64
-     * @param bias b
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Solution(Tensor coefficients, double[] bias, double shrinkage) {}

@@ -35,8 +35,6 @@ public final class LabelledRows {
      * Creates rows of equal weight.
      *
      * @param rows {@code [n, d]}, float32
-     * @param labels class of each row, starting at 0
-     * @param groups group of each row, any number
      * @param classes number of classes k; each must have a row
      */
     public static LabelledRows of(Tensor rows, int[] labels, int[] groups, int classes) {
@@ -73,11 +71,7 @@ public final class LabelledRows {
         return new LabelledRows(rows, labels.clone(), groups.clone(), groups.clone(), weights);
     }
 
-    /**
-     * Returns these rows with class weights.
-     *
-     * @param others weight of a row of each class, positive
-     */
+    /** Returns these rows with class weights. */
     public LabelledRows weighted(double[] others) {
         if (others.length != weights.length || !Arrays.stream(others).allMatch(w -> w > 0 && Double.isFinite(w))) {
             throw new IllegalArgumentException("expected a positive weight for each of " + weights.length

@@ -91,7 +91,6 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
      * Scores rows out of fold by their products with one another alone.
      *
      * @param products rows {@code [n, n]} of a Gram matrix, with labels and groups
-     * @param size length of the rows whose products they are
      * @return empty if a class has only one group
      */
     public static Optional<CrossValidation> crossValidation(LabelledRows products, long size, SolverListener watch) {
@@ -109,9 +108,6 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
      * Returns {@code γ = min(1, b²/a²)}, with {@code a² = ‖S − νI‖²} and b² an estimate of the squared error of S (Ledoit and Wolf: A
      * Well-conditioned Estimator for Large-dimensional Covariance Matrices, Journal of Multivariate Analysis 88, 2004).
      *
-     * @param count n
-     * @param size d
-     * @param variance ν
      * @param norm {@code ‖S‖²}
      * @param error {@code n² b²}; see {@link PooledCovariance#error}
      */
@@ -129,11 +125,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
                 + " is singular; use a larger shrinkage, e.g. lda:shrinkage=0.1, or lda, which selects it";
     }
 
-    /**
-     * Solves for weight and bias from sums over the rows, without calibration.
-     *
-     * @throws UnsolvableException if the covariance is singular
-     */
+    /** Solves for weight and bias from sums over the rows, without calibration. */
     public LinearModel fit(ClassStatistics sums) {
         try (Scope scope = Scope.open()) {
             PooledCovariance covariance = new PooledCovariance(sums.count(), sums.size(), sums.scatterMatrix());
@@ -226,11 +218,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             }
         }
 
-        /**
-         * Returns {@code MΣ⁻¹ [k, d]}, float32, for the covariance shrunk by γ.
-         *
-         * @throws UnsolvableException if it is singular
-         */
+        /** Returns {@code MΣ⁻¹ [k, d]}, float32, for the covariance shrunk by γ. */
         Tensor solve(Tensor means, double gamma) {
             double ridge = gamma * variance();
             if (gamma == 1) {

@@ -14,7 +14,6 @@ import org.gramian.tensor.Scope;
  * <p>Results on the CPU of one machine are bit-identical for any number of threads.
  */
 public sealed interface LinearSolver permits Svm, NearestMean, Lda {
-    /** Syntax of the text forms. */
     List<String> FORMS = List.of("svm[:C=NUMBER|auto]", "mean", "lda[:shrinkage=NUMBER|auto]");
 
     /** Largest number of elements of all rows: 2 GiB in float32. A machine that swaps seems to hang. */
@@ -41,7 +40,6 @@ public sealed interface LinearSolver permits Svm, NearestMean, Lda {
         }
     }
 
-    /** Returns the text form, which {@link #parse} parses. */
     default String text() {
         return switch (this) {
             case Svm(var c) -> text("svm", ":C=", c);
@@ -75,7 +73,6 @@ public sealed interface LinearSolver permits Svm, NearestMean, Lda {
         }
     }
 
-    /** Returns whether a problem of n rows of length d fits into memory; see {@link #requireRoom}. */
     default boolean hasRoom(long rows, long size) {
         try {
             requireRoom(rows, size);
@@ -115,11 +112,7 @@ public sealed interface LinearSolver permits Svm, NearestMean, Lda {
         };
     }
 
-    /**
-     * Solves for weight and bias without calibration of the scores.
-     *
-     * @throws IllegalArgumentException if memory is insufficient, see {@link #requireRoom}, or there is no solution
-     */
+    /** Solves for weight and bias without calibration of the scores. */
     LinearModel fit(LabelledRows rows, SolverListener watch);
 
     /**
@@ -128,8 +121,6 @@ public sealed interface LinearSolver permits Svm, NearestMean, Lda {
      * <p>Weight and bias are divided by the softmax temperature that fits the out-of-fold scores best, which changes no
      * prediction; {@link LinearModel#crossValidation} has the scores. The temperature stays 1 if a class has only one
      * group, or if the rows of a fold are too few for a solution.
-     *
-     * @throws IllegalArgumentException if memory is insufficient, see {@link #requireRoom}, or there is no solution
      */
     default LinearModel solve(LabelledRows rows, SolverListener watch) {
         GroupFolds folds = GroupFolds.of(rows);
@@ -155,11 +146,7 @@ public sealed interface LinearSolver permits Svm, NearestMean, Lda {
         };
     }
 
-    /**
-     * Parses a solver, such as {@code svm}, {@code svm:C=10}, {@code mean} or {@code lda:shrinkage=0.1}.
-     *
-     * @throws IllegalArgumentException if the text is invalid; the message suggests the nearest word
-     */
+    /** Parses a solver, such as {@code svm}, {@code svm:C=10}, {@code mean} or {@code lda:shrinkage=0.1}. */
     static LinearSolver parse(String text) {
         NamedArguments solver = NamedArguments.parse("classifier", text, FORMS);
         LinearSolver parsed = switch (solver.name()) {

@@ -11,7 +11,6 @@ import org.gramian.tensor.Tensors;
  * their parts.
  *
  * @param products {@code [n, n]} of the rows about their mean, float32
- * @param meanSquare mean squared length of the centred rows
  */
 public record RowProducts(Tensor products, double meanSquare) {
     /** Relative to the mean squared length of a row: the rounding of the products is smaller. */

@@ -7,10 +7,7 @@ import org.gramian.spd.layer.Stiefel;
  * Constants of {@link AdamW}.
  *
  * @param learningRate α, about the change of each weight in a step
- * @param beta1 β₁, decay of the first moment
- * @param beta2 β₂, decay of the second moment
  * @param weightDecay decoupled weight decay; never on biases or on the Stiefel manifold
- * @param stiefel steps of parameters with orthonormal columns
  */
 public record AdamWOptions(double learningRate, double beta1, double beta2, double weightDecay, StiefelOptions stiefel)
         implements OptimizerOptions {

@@ -1,13 +1,6 @@
 package org.gramian.train;
 
-/**
- * Constants of stochastic gradient descent.
- *
- * @param learningRate λ
- * @param momentum μ
- * @param weightDecay never on biases or on the Stiefel manifold
- * @param stiefel steps of parameters with orthonormal columns
- */
+/** Constants of stochastic gradient descent. */
 public record SgdOptions(double learningRate, double momentum, double weightDecay, StiefelOptions stiefel)
         implements OptimizerOptions {
     public SgdOptions {

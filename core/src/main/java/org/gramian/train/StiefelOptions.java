@@ -8,9 +8,6 @@ import org.gramian.spd.layer.Stiefel;
 /**
  * Steps of parameters on the Stiefel manifold, matrices with orthonormal columns.
  *
- * @param multiplier factor on the learning rate
- * @param metric of the Riemannian gradient
- * @param retraction onto the manifold
  * @param constantRate fixed learning rate without momentum, instead of the multiplier
  */
 public record StiefelOptions(
@@ -28,7 +25,6 @@ public record StiefelOptions(
         }
     }
 
-    /** Creates options with momentum at a multiple of the learning rate. */
     public StiefelOptions(double multiplier, Stiefel.Metric metric, Retraction retraction) {
         this(multiplier, metric, retraction, OptionalDouble.empty());
     }

@@ -1,8 +1,6 @@
 package org.gramian.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
 
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
@@ -27,7 +25,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** How W moves under each fidelity. */
 @ExtendWith(SingleThreaded.class)
@@ -87,14 +84,6 @@ class FidelityStepTest {
                         .isLessThan(1e-13);
             }
         }
-    }
-
-    @ParameterizedTest
-    @ValueSource(doubles = {-1e-5, Double.NaN, Double.POSITIVE_INFINITY})
-    void constantRateMustNotBeNegative(double bad) {
-        assertThatThrownBy(() -> new StiefelOptions(1, Metric.CANONICAL, Retraction.QR, OptionalDouble.of(bad)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("rate", bad));
     }
 
     /** Where ten steps along random gradients lead. */

@@ -47,10 +47,6 @@ final class HeadTraining implements AutoCloseable {
         sgd = new Optimizer(SgdOptions.defaults(1));
     }
 
-    ParameterSet parameters() {
-        return parameters;
-    }
-
     /** One step; the loss before it. */
     double step(Tensor features, Tensor targets) {
         try (Scope _ = Scope.open();

@@ -53,24 +53,6 @@ class SgdTest {
         }
     }
 
-    @Test
-    void plainStepIsTheScaledGradient() {
-        SplittableRandom random = new SplittableRandom(1);
-        try (Scope _ = Scope.open();
-                Parameter weight = parameter("weight", Role.WEIGHT, random);
-                Optimizer sgd = new Optimizer(new SgdOptions(0.5, 0, 0, StiefelOptions.defaults()))) {
-            for (int step = 0; step < 3; step++) {
-                double[] before = weight.value().toDoubles();
-                double[] g = random.doubles(6, -1, 1).toArray();
-                sgd.step(weight, Tensors.of(g, Shape.of(2, 3), DType.F64));
-                double[] after = weight.value().toDoubles();
-                for (int i = 0; i < 6; i++) {
-                    assertThat(after[i]).isCloseTo(before[i] - 0.5 * g[i], within(1e-15));
-                }
-            }
-        }
-    }
-
     /** Captured steps write to it, also without momentum. */
     @Test
     void aStepWithoutMomentumLeavesAVelocityOpen() {

@@ -24,9 +24,7 @@ import org.gramian.tensor.library.CacheFolder;
  * Folder of {@linkplain FeatureFile files of features}, which several processes may use at once: a file appears complete, by a rename,
  * never changes, and stays mapped where it is in use even if another process deletes it.
  *
- * @param folder of the files
  * @param temporary whether the folder is removed at the end; otherwise the oldest files above {@link #limit} are
- * @param messages receives messages for the user
  */
 public record FeatureCache(Path folder, boolean temporary, Consumer<String> messages) implements AutoCloseable {
     /** Environment variable with the size limit, e.g. {@code 2GB}; {@code none}: no limit. */
@@ -48,7 +46,6 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
      *
      * @param shared folder of the shared cache
      * @param run folder of the run, which gets the temporary cache if none is shared
-     * @throws IOException if the folder cannot be created
      */
     public static FeatureCache open(Optional<Path> shared, Path run, Consumer<String> messages) throws IOException {
         Path folder = shared.orElse(run.resolve(".features"));
@@ -67,7 +64,6 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
         return new FeatureCache(folder, shared.isEmpty(), messages);
     }
 
-    /** A file of features. */
     public record Entry(Path file, long bytes, Instant lastUse) {}
 
     /** Lists the files of a cache, the least recently used first. */
@@ -96,21 +92,9 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
         return entries;
     }
 
-    /**
-     * Result of pruning.
-     *
-     * @param files removed
-     * @param bytes their size
-     * @param remaining bytes
-     */
     public record Pruned(int files, long bytes, long remaining) {}
 
-    /**
-     * Removes files last used before a time, then the least recently used until the rest fits.
-     *
-     * @param maxBytes limit of the remaining size
-     * @param dryRun only counts
-     */
+    /** Removes files last used before a time, then the least recently used until the rest fits. */
     public static Pruned prune(Path folder, Instant before, long maxBytes, boolean dryRun) throws IOException {
         List<Entry> entries = list(folder);
         long remaining = entries.stream().mapToLong(Entry::bytes).sum();
@@ -137,8 +121,6 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
     /**
      * Returns the size limit after a run: {@code GRAMIAN_CACHE_SIZE}, else 10 GB or a tenth of the disk space that would be free
      * without features, whichever is smaller.
-     *
-     * @throws IllegalArgumentException if the variable is not a size
      */
     public static long limit(Path folder) throws IOException {
         String size = System.getenv(LIMIT_VARIABLE);
@@ -162,11 +144,7 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
         }
     }
 
-    /**
-     * Checks the free disk space before features are computed.
-     *
-     * @throws IOException if fewer bytes are free
-     */
+    /** Checks the free disk space before features are computed. */
     void requireSpace(long bytes) throws IOException {
         requireSpace(bytes, DiskSpace.usable(folder));
     }

@@ -54,7 +54,6 @@ public final class FeatureExtraction {
     /** Receives progress, one call at a time; may throw to stop. */
     @FunctionalInterface
     public interface Progress {
-        /** Receives the number of images that are done. */
         void accept(String task, long done, long all);
     }
 
@@ -93,11 +92,7 @@ public final class FeatureExtraction {
     /** Part of the keys of files that cannot be read: they may be readable in the next run. */
     private final String unread = UUID.randomUUID().toString();
 
-    /**
-     * Prepares an extraction; computes nothing.
-     *
-     * @param cache gets the features; empty if all of them are computed elsewhere
-     */
+    /** Prepares an extraction; without a cache, all features are computed elsewhere. */
     public FeatureExtraction(FeatureExtractor extractor, ImageLimits limits, Optional<FeatureCache> cache) {
         this.extractor = extractor;
         this.limits = limits;
@@ -129,12 +124,7 @@ public final class FeatureExtraction {
         planned.add(new ArrayList<>());
     }
 
-    /**
-     * Computes the last group of planned features, unless it is in the cache.
-     *
-     * @param task for progress bars
-     * @param threads decode images
-     */
+    /** Computes the last group of planned features, unless it is in the cache. */
     public void computeGroup(String task, int threads, Progress progress) throws IOException {
         List<Images> group = planned.removeLast();
         for (int size :
@@ -181,13 +171,7 @@ public final class FeatureExtraction {
         return find(keys(images).toList(), crops.size()).isPresent();
     }
 
-    /**
-     * Returns the features of images; those that are not in the cache are computed.
-     *
-     * @param task for progress bars
-     * @param threads decode images; their number does not change the features
-     * @throws IOException if the cache cannot be written
-     */
+    /** Returns the features of images; those that are not in the cache are computed. */
     public FeatureTable table(String task, List<Sample> samples, Crops crops, int threads, Progress progress)
             throws IOException {
         Images images = new Images(samples, crops);
@@ -227,7 +211,6 @@ public final class FeatureExtraction {
         return new FeatureTable(extractor, samples, crops, features, problems);
     }
 
-    /** Whether every feature is in an open file. */
     private boolean isOpen(List<Key> keys, int size) {
         return keys.stream().allMatch(key -> open(key, size).isPresent());
     }
@@ -337,7 +320,6 @@ public final class FeatureExtraction {
         return Optional.empty();
     }
 
-    /** How features are computed. */
     private record Task(String name, int threads, Progress progress) {}
 
     private void compute(Path file, List<Images> wanted, Key[] keys, Task task) throws IOException {

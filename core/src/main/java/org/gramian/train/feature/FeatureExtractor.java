@@ -37,8 +37,6 @@ import org.gramian.train.feature.FeatureFile.Part;
  * <p>The GPU model and the CPU's vector instructions are not part of the recipe: in a cache shared by different machines the last bits
  * may differ.
  *
- * @param network backbone and weights
- * @param batch images per batch
  * @param type {@link DType#F32}, or {@link DType#F16}, to which features are rounded
  */
 public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
@@ -103,12 +101,10 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
         return network.device().kind() == Device.Kind.CPU ? Libtorch.load().threads() : 1;
     }
 
-    /** Returns the shape {@code [c, h, w]} of a crop's feature. */
     public Shape shape(Crops crops) {
         return network.backbone().features(crops.size(), crops.size());
     }
 
-    /** Returns the bytes of a crop's feature. */
     public long bytes(Crops crops) {
         return shape(crops).elements() * type.bytes();
     }
@@ -158,7 +154,6 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
      *
      * @param images {@code [batch, 3, size, size]} on the CPU
      * @param target receives {@code [batch, c, h, w]} in this extractor's type
-     * @throws IllegalArgumentException if a feature is not a finite number of that type
      */
     public void compute(Tensor images, MemorySegment target) {
         compute(images, target, target.byteSize() / batch, false);

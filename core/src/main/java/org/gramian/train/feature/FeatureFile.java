@@ -47,13 +47,11 @@ final class FeatureFile {
     /**
      * Description of the rows.
      *
-     * @param recipe of the features, for people
      * @param layers offset in a row and length of the maps of each layer or selection of layers, in bytes
      * @param unreadable why a row has no feature
      */
     record Header(Map<String, String> recipe, Map<String, Part> layers, Map<Integer, Unreadable> unreadable) {}
 
-    /** Part of a row. */
     record Part(long offset, long bytes) {}
 
     private final MemorySegment rows;
@@ -70,7 +68,6 @@ final class FeatureFile {
         return header;
     }
 
-    /** Returns a part of a row, read-only. */
     MemorySegment row(int index, Part part) {
         return rows.asSlice(index * rowBytes + part.offset, part.bytes);
     }
@@ -85,12 +82,7 @@ final class FeatureFile {
         return ALIGNMENT + Math.multiplyExact(rows, aligned(rowBytes) + Integer.BYTES);
     }
 
-    /**
-     * Maps a file and verifies it.
-     *
-     * @param expected number of rows
-     * @throws IOException if it is torn, damaged or no file of features; the message says why
-     */
+    /** Maps a file and verifies it. */
     static FeatureFile open(Path file, int expected) throws IOException {
         MemorySegment all;
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -150,7 +142,6 @@ final class FeatureFile {
         return (int) checksum.getValue();
     }
 
-    /** Computes the rows of a file. */
     @FunctionalInterface
     interface Computation {
         void run(Writer writer) throws IOException;

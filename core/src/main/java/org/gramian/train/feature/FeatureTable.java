@@ -56,12 +56,7 @@ public final class FeatureTable implements AutoCloseable {
         this.device = extractor.network().device();
     }
 
-    /**
-     * Returns a table of features that were computed elsewhere.
-     *
-     * @param extraction defines their shape and type
-     * @param rows features {@code [c, h, w]} of the crops of the first image, of the second, and so on
-     */
+    /** Returns a table of features that were computed elsewhere. */
     public static FeatureTable of(
             FeatureExtraction extraction, List<Sample> samples, Crops crops, List<MemorySegment> rows) {
         return new FeatureTable(extraction.extractor(), samples, crops, rows, Map.of());
@@ -72,21 +67,16 @@ public final class FeatureTable implements AutoCloseable {
         return problems;
     }
 
-    /** Returns this table after an upload to the GPU, if it is to be there and its memory suffices. */
-    public FeatureTable onDevice() {
-        if (device.kind() == Device.Kind.CUDA) {
-            bringToDevice();
-        }
-        return this;
-    }
-
     /** Returns the feature {@code [c, h, w]} of a crop in the type of the file, read-only. */
     public MemorySegment feature(int sample, int crop) {
         return features.get(sample * crops + crop);
     }
 
-    /** Uploads all rows as one tensor; without enough memory, rows are uploaded in batches on demand. */
-    private void bringToDevice() {
+    /** Uploads all rows as one tensor if they are to be on a GPU; without enough memory, rows are uploaded in batches on demand. */
+    public void upload() {
+        if (device.kind() != Device.Kind.CUDA) {
+            return;
+        }
         long bytes = Math.multiplyExact(features.size(), shape.elements() * type.bytes());
         if (!leavesRoom(bytes, Libtorch.load().cudaMemoryFree())) {
             return;
@@ -116,17 +106,14 @@ public final class FeatureTable implements AutoCloseable {
         return free.isPresent() && bytes <= free.get() / 2;
     }
 
-    /** Returns the images. */
     public List<Sample> samples() {
         return samples;
     }
 
-    /** Returns the number of crops per image. */
     public int crops() {
         return crops;
     }
 
-    /** Returns the number of rows. */
     public int count() {
         return features.size();
     }
@@ -140,7 +127,6 @@ public final class FeatureTable implements AutoCloseable {
         return gathered(places).to(device).to(DType.F32);
     }
 
-    /** Whether all rows are in GPU memory. */
     public boolean isResident() {
         return resident != null;
     }

@@ -16,13 +16,8 @@ import org.gramian.tensor.Device;
 /**
  * A backbone with its weights, float32 on a device, and the weights of its tail (the layers behind the cut) if the head uses them.
  *
- * @param backbone cut at a layer
- * @param parameters its weights; closed with this
  * @param folded batch norms folded into their convolutions, see {@link Backbone#folded}; closed with this
  * @param tail weights of the layers behind the cut; empty if unused; closed with this
- * @param preprocessing of images
- * @param fingerprint of the weights
- * @param device of the weights
  */
 public record FrozenBackbone(
         Backbone backbone,
@@ -37,7 +32,6 @@ public record FrozenBackbone(
         backbone = Acceleration.rewrite(backbone);
     }
 
-    /** Creates a backbone without tail. */
     public FrozenBackbone(
             Backbone backbone,
             ParameterSet parameters,
@@ -47,18 +41,13 @@ public record FrozenBackbone(
         this(backbone, parameters, backbone.folded(parameters), new ParameterSet(), preprocessing, fingerprint, device);
     }
 
-    /** Returns a backbone with pretrained weights. */
     public static FrozenBackbone of(Backbone backbone, Weights weights, Device device) {
         ParameterSet parameters = weights.load(backbone, DType.F32, device);
         String fingerprint = weights.provenance().fingerprint();
         return new FrozenBackbone(backbone, parameters, weights.preprocessing(), fingerprint, device);
     }
 
-    /**
-     * Returns a backbone with pretrained weights, including its tail.
-     *
-     * @throws IllegalArgumentException if it has no tail, or weights of it are missing; the message names them
-     */
+    /** Returns a backbone with pretrained weights, including its tail. */
     public static FrozenBackbone withTail(Backbone backbone, Weights weights, Device device) {
         ParameterSet tail = weights.load(backbone.tail(), DType.F32, device);
         try {

@@ -23,9 +23,6 @@ import org.gramian.train.recipe.Recipe.Augmenting;
  * from the partner, and λ becomes the share that is left of the image. Targets are mixed by λ.
  *
  * <p>What is drawn follows from (seed, stage, epoch, step, batch of the step). With both, each batch draws one of them.
- *
- * @param augmenting strengths of both
- * @param seed of the run
  */
 record BatchMixing(Augmenting augmenting, long seed) {
     /** Keeps these numbers apart from those of other parts that follow from seed and epoch. */
@@ -51,7 +48,6 @@ record BatchMixing(Augmenting augmenting, long seed) {
      * @param pasted rectangle that comes from the partner
      */
     record Draw(double pixels, double labels, Rectangle pasted) {
-        /** Whether the greater part of a row is its own. */
         boolean ownDominates() {
             return (float) labels >= 0.5f; // in float32, as on a GPU
         }
@@ -66,14 +62,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
                 : Optional.empty();
     }
 
-    /**
-     * Draws how a batch is mixed.
-     *
-     * @param progress stage and epoch
-     * @param step of the epoch
-     * @param number of the batch in the step
-     * @param size columns and rows of an image
-     */
+    /** Draws how a batch is mixed. */
     Draw draw(StageProgress progress, int step, int number, int size) {
         SplittableRandom random = KeyedRandom.of(seed, PURPOSE, progress.stage(), progress.epoch(), step, number);
         boolean both = augmenting.mixup() > 0 && augmenting.cutmix() > 0;

@@ -20,17 +20,12 @@ interface BatchSource extends AutoCloseable {
     /** Returns the steps between two checks by the host: few enough for progress bars and Ctrl-C. */
     int stepsAtOnce();
 
-    /**
-     * Seeks to a position in the order of an epoch.
-     *
-     * @param epoch unique number of (stage, epoch)
-     */
+    /** Seeks to a position in the order of an epoch. */
     void seek(int[] order, int next, long epoch);
 
     /** Stops until the next seek. */
     void rest();
 
-    /** Creates the input for batches of one size. */
     BatchInput input(int batch);
 
     /** Input of the captured step for batches of one size. */
@@ -38,11 +33,7 @@ interface BatchSource extends AutoCloseable {
         /** Starts the upload of the next batch; called on the host before each step. */
         void upload();
 
-        /**
-         * Returns the batch; part of the captured step.
-         *
-         * @param indices of its examples, I64 on the GPU
-         */
+        /** Returns the batch; part of the captured step. */
         Tensor input(Tensor indices);
 
         @Override
@@ -57,7 +48,6 @@ interface BatchSource extends AutoCloseable {
     /**
      * Examples in GPU memory: features, or decoded images that are rendered there. Taking a batch is part of the CUDA graph.
      *
-     * @param stepsAtOnce steps between two checks by the host
      * @param epochs called with the number of each epoch before its first batch
      * @param rows returns the batch at some indices, I64 on the GPU
      */

@@ -9,9 +9,7 @@ import java.util.function.LongSupplier;
 public final class Cancellation {
     /** Why training stops early. */
     public enum Reason {
-        /** Cancelled by a request, as by Ctrl-C. */
         CANCELLED,
-        /** The time budget is over. */
         OUT_OF_TIME
     }
 
@@ -26,7 +24,6 @@ public final class Cancellation {
         this.budget = budget;
     }
 
-    /** Returns a cancellation by request only. */
     public static Cancellation onRequest() {
         return new Cancellation(new AtomicBoolean(), new Stopwatch(), Optional.empty());
     }
@@ -36,7 +33,6 @@ public final class Cancellation {
         return new Cancellation(cancelled, watch, Optional.empty());
     }
 
-    /** Returns a cancellation by request or at the end of a time budget that begins now. */
     public static Cancellation after(Duration budget) {
         return after(budget, System::nanoTime);
     }
@@ -75,12 +71,10 @@ public final class Cancellation {
         return budget.map(all -> all.minus(reserve).minus(watch.elapsed()));
     }
 
-    /** Returns the time budget, if there is one. */
     public Optional<Duration> budget() {
         return budget;
     }
 
-    /** Returns the time since the start. */
     public Duration elapsed() {
         return watch.elapsed();
     }
@@ -96,18 +90,15 @@ public final class Cancellation {
         private final LongSupplier nanoseconds;
         private long start;
 
-        /** Starts with the clock of the process. */
         Stopwatch() {
             this(System::nanoTime);
         }
 
-        /** Starts with a clock of nanoseconds. */
         Stopwatch(LongSupplier nanoseconds) {
             this.nanoseconds = nanoseconds;
             this.start = nanoseconds.getAsLong();
         }
 
-        /** Whether this much time has elapsed. */
         boolean hasReached(Duration time) {
             return elapsed().compareTo(time) >= 0;
         }

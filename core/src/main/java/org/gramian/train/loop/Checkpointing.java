@@ -43,7 +43,7 @@ public final class Checkpointing {
 
     private static final Logger LOG = LoggerFactory.getLogger(Checkpointing.class);
     private static final String FORMAT = "gramian-checkpoint";
-    private static final String VERSION = "3";
+    private static final String VERSION = "4";
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
     /** Checkpoints at the ends of epochs take at most one part in so many of the time. */
@@ -77,7 +77,6 @@ public final class Checkpointing {
         return new Checkpointing(null, "", interval, System::nanoTime);
     }
 
-    /** Returns checkpoints at this interval in a file. */
     public Checkpointing to(Path other, String itsIdentity) {
         return new Checkpointing(other, itsIdentity, interval);
     }
@@ -87,17 +86,14 @@ public final class Checkpointing {
         return every(interval);
     }
 
-    /** Returns the same checkpoints by another clock of nanoseconds. */
     Checkpointing timedBy(LongSupplier nanoseconds) {
         return new Checkpointing(file, identity, interval, nanoseconds);
     }
 
-    /** Returns the file of the checkpoint; empty where none are written. */
     public Optional<Path> file() {
         return Optional.ofNullable(file);
     }
 
-    /** Returns the longest time between two checkpoints. */
     public Duration interval() {
         return interval;
     }
@@ -116,7 +112,6 @@ public final class Checkpointing {
         lastTook = Duration.ZERO;
     }
 
-    /** Writes a checkpoint if the interval is over. */
     void saveIfDue(StageProgress progress, StageState state) throws IOException {
         if (sinceLast.hasReached(interval)) {
             save(progress, state);
@@ -143,7 +138,6 @@ public final class Checkpointing {
         }
     }
 
-    /** Returns the file of the checkpoint before the last. */
     static Path previous(Path file) {
         return file.resolveSibling("previous-" + file.getFileName());
     }
@@ -182,11 +176,7 @@ public final class Checkpointing {
         }
     }
 
-    /**
-     * Reads the checkpoint if there is one; if it is damaged, the one before.
-     *
-     * @throws IOException if both are damaged, or of a run with another configuration
-     */
+    /** Reads the checkpoint if there is one; if it is damaged, the one before. */
     public Optional<Checkpoint> find() throws IOException {
         if (file == null || !Files.exists(file)) {
             return Optional.empty();
@@ -208,7 +198,8 @@ public final class Checkpointing {
                 both.cause.addSuppressed(damaged.cause);
                 throw new TensorFileException(
                         file,
-                        "both this checkpoint and the one before it are damaged; start a new run, or restore one from a backup",
+                        "both this checkpoint and the one before it are damaged; start a new run, or restore one from"
+                                + " a backup",
                         both.cause);
             }
         }
@@ -271,18 +262,11 @@ public final class Checkpointing {
     /**
      * A checkpoint in memory.
      *
-     * @param file it was read from
-     * @param progress of training
-     * @param steps of the optimizer
      * @param tensors copies on the CPU, outside every scope
      */
     public record Checkpoint(Path file, StageProgress progress, long steps, Map<String, Tensor> tensors)
             implements AutoCloseable {
-        /**
-         * Restores the state of a stage.
-         *
-         * @throws IOException if a tensor is missing
-         */
+        /** Restores the state of a stage. */
         void restore(StageState state) throws IOException {
             for (Map.Entry<String, Parameter> entry : state.parameters().entrySet()) {
                 String name = entry.getKey();

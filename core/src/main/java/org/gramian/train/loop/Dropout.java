@@ -18,14 +18,12 @@ import org.gramian.train.GpuStepState;
  * @param key of the epoch, below 2^52, so that a double holds it exactly
  */
 public record Dropout(double rate, long key) {
-    /** Keeps every element. */
     public static final Dropout NONE = new Dropout(0, 0);
 
     private static final int KEY_BITS = 52;
     private static final int DRAW_BITS = 24;
     private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
 
-    /** Returns the dropout of an epoch. */
     public static Dropout of(double rate, long seed, int stage, int epoch) {
         long ofStage = mix(mix(seed) + stage * GOLDEN_RATIO);
         return new Dropout(rate, mix(ofStage + (epoch + 1) * GOLDEN_RATIO) >>> (Long.SIZE - KEY_BITS));
@@ -34,7 +32,6 @@ public record Dropout(double rate, long key) {
     /** Dropout of one batch. */
     @FunctionalInterface
     public interface BatchDropout {
-        /** Returns descriptors with elements dropped. */
         Var apply(Var descriptors);
 
         /** Returns {@code [n, columns]} draws in [0, 1) row by row, for stages of a pooling that drop by themselves. */
@@ -43,11 +40,7 @@ public record Dropout(double rate, long key) {
         }
     }
 
-    /**
-     * Returns the dropout of a batch.
-     *
-     * @param indices of its examples in the training set
-     */
+    /** Returns the dropout of a batch. */
     BatchDropout of(int[] indices) {
         return new BatchDropout() {
             @Override
@@ -109,7 +102,6 @@ public record Dropout(double rate, long key) {
         return factors;
     }
 
-    /** How many of 2^24 draws drop an element. */
     private int dropped() {
         return (int) Math.round(rate * (1 << DRAW_BITS));
     }

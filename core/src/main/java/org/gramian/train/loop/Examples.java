@@ -11,7 +11,6 @@ public interface Examples {
      * A batch.
      *
      * @param input features or images {@code [n, c, h, w]} on the model's device, in the scope of the call
-     * @param labels {@code [n]}
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Minibatch(Tensor input, int[] labels) {}
@@ -49,24 +48,14 @@ public interface Examples {
         }
     }
 
-    /** Returns the number of examples. */
     int count();
 
-    /** Returns the class of an example. */
     int label(int index);
 
-    /**
-     * Starts a pass over examples in the given order.
-     *
-     * @param epoch unique number of (stage, epoch), from which augmentation follows
-     */
+    /** Starts a pass over examples in the given order. */
     Pass pass(int[] order, int batch, long epoch);
 
-    /**
-     * Features of a frozen backbone.
-     *
-     * @param table of all training crops
-     */
+    /** Features of a frozen backbone. */
     record Features(FeatureTable table) implements Examples {
         @Override
         public int count() {

@@ -8,8 +8,8 @@ import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.loop.StageProgress.EpochSums;
+import org.gramian.train.loop.StageResult.Improvement;
 import org.gramian.train.loop.Steps.StepResult;
-import org.gramian.train.recipe.Improvement;
 import org.gramian.train.recipe.Schedule;
 import org.gramian.train.recipe.StageRecipe;
 import org.gramian.train.recipe.ValidationScore;
@@ -39,7 +39,6 @@ public final class Fit {
     /**
      * End of a stage.
      *
-     * @param stage 1 or 2
      * @param early why it was interrupted; empty if it came to its end
      * @param score validation score of the parameters it left
      * @param result of its epochs; empty if they were interrupted, or the classifier was solved without any
@@ -52,14 +51,7 @@ public final class Fit {
             Optional<StageResult> result,
             Optional<Solved> classifier) {}
 
-    /**
-     * Trains one stage. Restores the best parameters at the end, also when out of time, but not when cancelled.
-     *
-     * @param start of the stage, if there is no checkpoint
-     * @param checkpoint of the stage to resume from; null for none
-     * @throws InterruptedTrainingException if interrupted before the first step of the run
-     * @throws NonFiniteLossException if the loss or a gradient is NaN or infinite
-     */
+    /** Trains one stage. Restores the best parameters at the end, also when out of time, but not when cancelled. */
     public static StageOutcome run(
             TrainingStage stage, StageProgress start, Checkpointing.@Nullable Checkpoint checkpoint)
             throws IOException {
@@ -159,7 +151,6 @@ public final class Fit {
         return decays ? score.error() <= progress.initial().error() : score.isBetterThan(progress.best());
     }
 
-    /** Returns whether the schedule stops the stage early (early stopping). */
     private boolean isStopped() {
         return stage.stageRecipe().schedule().ended(progress.validations());
     }

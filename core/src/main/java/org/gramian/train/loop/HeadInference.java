@@ -20,9 +20,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
 
-/**
- * Inference with a head on features: scores or descriptors of some rows, without gradients.
- */
+/** Inference with a head on features: scores or descriptors of some rows, without gradients. */
 record HeadInference(Model model, FeatureTable table) {
     private static final int SAMPLE = 64;
 
@@ -78,8 +76,6 @@ record HeadInference(Model model, FeatureTable table) {
      * diverges beyond {@code 2(1 + β)/L} (Polyak 1964), where cross-entropy has {@code L ≤ ‖v‖²/2}: λ is at most {@code 4(1 + β)/mean
      * ‖v‖²}. Poolings that drop channels at random make longer descriptors in training than in prediction, so those of
      * training count: DropCov's covariances grow by 1/(1 − ρ)² for a rate ρ.
-     *
-     * @param momentum β of the optimizer
      */
     double unitRate(double momentum) {
         int[] indices = Arrays.stream(Subsample.evenIndices(table.count(), SAMPLE))

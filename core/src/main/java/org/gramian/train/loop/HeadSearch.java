@@ -87,7 +87,6 @@ public final class HeadSearch {
      * Result of the search.
      *
      * @param entries all candidates: the selected one, then by descending accuracy
-     * @param images number of training images used
      */
     public record Result(List<HeadCandidate> entries, int images) {
         public Result {
@@ -97,12 +96,10 @@ public final class HeadSearch {
             }
         }
 
-        /** Returns the selected candidate. */
         public HeadCandidate best() {
             return entries.getFirst();
         }
 
-        /** Returns the event of this result. */
         public TrainEvent.HeadChosen chosen() {
             Optional<HeadCandidate> averages = best().isFirstOrder()
                     ? Optional.empty()
@@ -110,13 +107,11 @@ public final class HeadSearch {
             return new TrainEvent.HeadChosen(best(), averages, images, entries.size());
         }
 
-        /** @throws IOException if the file is damaged */
         public static Result read(Path file) throws IOException {
             return JsonText.read(
                     file, Result.class, "the table of candidates", "remove it and use --resume to compare them again");
         }
 
-        /** Writes the result as JSON, atomically. */
         public void write(Path file) throws IOException {
             JsonText.write(file, this);
         }
@@ -130,13 +125,6 @@ public final class HeadSearch {
     private final Optional<LinearSolver> solver;
     private final long seed;
 
-    /**
-     * Prepares a search.
-     *
-     * @param classes number of classes
-     * @param solver of the classifier; empty to select it
-     * @param seed of initialization and fitting
-     */
     public HeadSearch(
             TrainingData data, TrainingContext context, int classes, Optional<LinearSolver> solver, long seed) {
         this.data = data;
@@ -148,12 +136,7 @@ public final class HeadSearch {
         this.seed = seed;
     }
 
-    /**
-     * A pooling to compare.
-     *
-     * @param name in tables
-     * @param pooling text form
-     */
+    /** A pooling to compare. */
     public record Candidate(String name, String pooling) {}
 
     /** Returns the single poolings for a backbone, the first-order baseline first. */
@@ -199,9 +182,7 @@ public final class HeadSearch {
         return USEFUL_TAILS.contains(backbone.name());
     }
 
-    /**
-     * Returns the pooling for fine-tuning: the tail of the backbone or average pooling, joined with a 1×1 convolution and iSQRT-COV of all layers of the cut.
-     */
+    /** Returns the pooling for fine-tuning: tail or average, joined with a 1×1 convolution and iSQRT-COV of all layers. */
     public static Pooling fineTuned(Backbone backbone) {
         String first = ofDeepestLayer(backbone) + (hasUsefulTail(backbone) ? "tail" : "average");
         String conv = "conv:" + Math.min(256, backbone.channels());
@@ -250,7 +231,6 @@ public final class HeadSearch {
     /**
      * A scored candidate.
      *
-     * @param members one pooling, or several that are joined
      * @param correct whether each image is classified correctly out of fold
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -287,14 +267,7 @@ public final class HeadSearch {
         }
     }
 
-    /**
-     * A pooling of one or more candidates.
-     *
-     * @param name in tables
-     * @param text form
-     * @param size length of its descriptor
-     * @param gram of its centred descriptors on the training images
-     */
+    /** A pooling of one or more candidates. */
     private record Member(String name, String text, long size, RowProducts gram) {
         /** Returns the pooling with a final scale to a root mean square norm. */
         String scaled(double length) {

@@ -27,12 +27,10 @@ public final class History {
         this.epochs = epochs;
     }
 
-    /** Returns a history without a file. */
     static History inMemory() {
         return new History(null, new ArrayList<>());
     }
 
-    /** Reads the history of a file; empty if there is none. */
     public static History open(Path file) throws IOException {
         List<EpochDone> epochs = new ArrayList<>();
         if (Files.exists(file)) {
@@ -69,7 +67,6 @@ public final class History {
         return Double.parseDouble(row.getField(field));
     }
 
-    /** Returns all epochs in order. */
     public List<EpochDone> epochs() {
         return List.copyOf(epochs);
     }

@@ -16,7 +16,6 @@ public final class InterruptedTrainingException extends RuntimeException {
         this.reason = reason;
     }
 
-    /** Returns why training was interrupted. */
     public Cancellation.Reason reason() {
         return reason;
     }

@@ -20,11 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Training images that host threads render ahead in batches; frees decoded images when closed. */
 interface LoadedExamples extends Examples, AutoCloseable {
-    /**
-     * Opens the training images: decoded once if the recipe augments them, else in every epoch.
-     *
-     * @throws InterruptedTrainingException if training is interrupted while they are decoded
-     */
+    /** Opens the training images: decoded once if the recipe augments them, else in every epoch. */
     static LoadedExamples open(TrainingData data, Recipe recipe, TrainingContext context) {
         List<Sample> training = data.parts().training();
         Rendering rendering = data.rendering(data.trainingCrops());
@@ -43,10 +39,8 @@ interface LoadedExamples extends Examples, AutoCloseable {
     @Override
     default void close() {}
 
-    /** Returns the side of a crop in pixels. */
     int size();
 
-    /** Returns the device of the batches. */
     Device device();
 
     /** Goes through examples as {@link #pass} does, with batches in host memory. */
@@ -57,14 +51,7 @@ interface LoadedExamples extends Examples, AutoCloseable {
         return loaded(order, batch, epoch);
     }
 
-    /**
-     * Crops of training images, decoded ahead while the model computes.
-     *
-     * @param samples the images
-     * @param rendering from files to crops
-     * @param threads decode; their number does not change the batches
-     * @param device of the batches
-     */
+    /** Crops of training images, decoded ahead while the model computes. */
     record ImageExamples(List<Sample> samples, Rendering rendering, int threads, Device device)
             implements LoadedExamples {
         private static final int AHEAD = 4;

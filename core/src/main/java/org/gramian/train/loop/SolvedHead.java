@@ -27,26 +27,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Solves the classifier of a model from the descriptors of all training crops. These are computed once and stay on the device of
  * the model: their products are the larger part of the work.
- *
- * @param model with a fitted pooling
- * @param context receives progress; an interruption leaves no model
- * @param data with the near-duplicates among the training images
  */
-record SolvedHead(Model model, TrainingContext context, TrainingData data) {
+record SolvedHead(Model model, TrainingContext context, TrainingData data, int batch) {
     private static final String WEIGHT = Head.CLASSIFIER + ".weight";
     private static final int MOST_HALVINGS = 10;
     private static final String BIAS = Head.CLASSIFIER + ".bias";
 
-    /**
-     * Computes the descriptors, solves the classifier, and sets its weight and bias.
-     *
-     * @param targets with the weight of each class
-     * @param batch size of the descriptor computation
-     */
-    Solved solve(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
+    /** Computes the descriptors, solves the classifier, and sets its weight and bias. */
+    Solved solve(LinearSolver solver, FeatureTable table, Targets targets) {
         solver.requireRoom(table.count(), descriptorSize());
         try (Scope _ = Scope.open()) {
-            LinearModel found = solved(solver, table, targets, batch);
+            LinearModel found = solved(solver, table, targets);
             assign(found.weight(), found.bias());
             Solved solution = new Solved(solver.text(), found.found());
             context.listener().accept(solution);
@@ -61,16 +52,11 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data) {
      *
      * <p>The pooling was trained on the labels of the cross-validation, so that the temperature found by it makes scores too large
      * for other images. They are halved while that lowers the validation loss, which changes no prediction.
-     *
-     * @param validator null without a validation set
-     * @param trained end of the stage with the trained classifier
-     * @return end of the stage with the classifier that is kept
      */
     StageOutcome refit(
             LinearSolver solver,
             FeatureTable table,
             Targets targets,
-            int batch,
             @Nullable Validator validator,
             StageOutcome trained) {
         try {
@@ -82,7 +68,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data) {
         try (Scope _ = Scope.open()) {
             Tensor weight = model.headParameters().get(WEIGHT).value().copy();
             Tensor bias = model.headParameters().get(BIAS).value().copy();
-            LinearModel found = solved(solver, table, targets, batch);
+            LinearModel found = solved(solver, table, targets);
             Optional<ValidationScore> solved = Optional.ofNullable(validator).map(one -> assignBest(found, one));
             if (validator == null) {
                 assign(found.weight(), found.bias());
@@ -140,26 +126,21 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data) {
         model.headParameters().assign(Map.of(WEIGHT, weight, BIAS, bias));
     }
 
-    private LinearModel solved(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
+    private LinearModel solved(LinearSolver solver, FeatureTable table, Targets targets) {
         Tensor rows = Tensors.empty(Shape.of(table.count(), descriptorSize()), DType.F32, model.device());
         for (int start = 0; start < table.count(); start += batch) {
             context.preparing(new TrainEvent.Task("descriptors", start, table.count()));
-            describe(table, rows, start, Math.min(table.count(), start + batch));
+            int end = Math.min(table.count(), start + batch);
+            Tensor part = rows.slice(0, start, end);
+            int[] indices = IntStream.range(start, end).toArray();
+            new HeadInference(model, table).descriptors(indices, descriptors -> {
+                part.copyFrom(descriptors);
+                return part;
+            });
         }
-        return solver.solve(labelled(rows, table, targets), this::watch);
-    }
-
-    private void watch(String task, int done, int all) {
-        context.preparing(new TrainEvent.Task(task, done, all));
-    }
-
-    private void describe(FeatureTable table, Tensor rows, int start, int end) {
-        int[] indices = IntStream.range(start, end).toArray();
-        Tensor part = rows.slice(0, start, end);
-        new HeadInference(model, table).descriptors(indices, descriptors -> {
-            part.copyFrom(descriptors);
-            return part;
-        });
+        return solver.solve(
+                labelled(rows, table, targets),
+                (task, done, all) -> context.preparing(new TrainEvent.Task(task, done, all)));
     }
 
     /** Labels the rows; the crops of an image are a group. */

@@ -8,19 +8,15 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.basis.JsonText;
-import org.gramian.train.recipe.Improvement;
 import org.gramian.train.recipe.ValidationScore;
 
 /**
  * Result of a stage; those of a fold are in {@value #FILE} of its folder.
  *
- * @param stage 1 or 2
- * @param planned epochs of the recipe
  * @param epochs completed: fewer than planned after early stopping
  * @param kept epoch of the best parameters, from 1; 0 for the initial ones
  * @param validated whether the loss of epochs is that of the validation set, not of the training set
  * @param improving fall of that loss in the last epochs, if it still fell at the end of the stage
- * @param refit classifier that was solved again at the end of stage 1; empty without one
  */
 public record StageResult(
         int stage,
@@ -34,23 +30,16 @@ public record StageResult(
      * A classifier that was solved again at the end of stage 1.
      *
      * @param classifier with its values, as {@code svm, C 10}
-     * @param kept whether it replaces the trained classifier
      * @param trained validation score of the trained classifier; empty without a validation set
-     * @param solved validation score of the solved classifier
      */
     public record Refit(
             String classifier, boolean kept, Optional<ValidationScore> trained, Optional<ValidationScore> solved) {}
 
-    /** The file of a fold. */
     public static final String FILE = "training.json";
 
     private record Content(List<StageResult> stages) {}
 
-    /**
-     * Reads the results of a fold's folder, in the order of stages; empty if nothing was trained by epochs.
-     *
-     * @throws IOException if the file is damaged
-     */
+    /** Reads the results of a fold's folder, in the order of stages; empty if nothing was trained by epochs. */
     public static List<StageResult> read(Path folder) throws IOException {
         Path file = folder.resolve(FILE);
         if (!Files.exists(file)) {
@@ -60,7 +49,6 @@ public record StageResult(
                 .stages();
     }
 
-    /** Returns this result with a refitted classifier. */
     StageResult with(Refit other) {
         return new StageResult(stage, planned, epochs, kept, validated, improving, Optional.of(other));
     }
@@ -88,5 +76,42 @@ public record StageResult(
                 epochs,
                 stage == 1 ? "--epochs" : "--fine-tune",
                 2 * epochs));
+    }
+
+    /**
+     * Fall of the loss in the last epochs of a stage: of the validation set, or of the training set without one.
+     *
+     * <p>It is relevant if the lowest loss of the last {@value #EPOCHS} epochs is more than 1 % and more than {@value #LEAST_FALL} below
+     * the lowest loss before them. One epoch alone would be noise; a loss near 0 falls by percents without any change of predictions.
+     */
+    public record Improvement(double before, double after) {
+        /** The last epochs that are compared with those before. */
+        public static final int EPOCHS = 2;
+
+        private static final double LEAST_SHARE = 0.01;
+        private static final double LEAST_FALL = 0.002;
+
+        /** Compares the last epochs with those before; of two epochs the second with the first. */
+        public static Improvement of(List<ValidationScore> past) {
+            if (past.size() < 2) {
+                return new Improvement(0, 0);
+            }
+            int last = past.size() - Math.min(EPOCHS, past.size() - 1);
+            return new Improvement(lowest(past.subList(0, last)), lowest(past.subList(last, past.size())));
+        }
+
+        private static double lowest(List<ValidationScore> some) {
+            return some.stream().mapToDouble(ValidationScore::loss).min().orElse(0);
+        }
+
+        /** Returns the fall as a share of the loss before; 0 where it did not fall. */
+        public double share() {
+            return after < before ? 1 - after / before : 0;
+        }
+
+        /** Whether more epochs are likely to pay. */
+        public boolean isRelevant() {
+            return share() > LEAST_SHARE && before - after > LEAST_FALL;
+        }
     }
 }

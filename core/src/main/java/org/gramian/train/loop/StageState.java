@@ -28,7 +28,6 @@ final class StageState implements AutoCloseable {
         return optimizer;
     }
 
-    /** Returns the best parameters by name. */
     SequencedMap<String, Tensor> best() {
         return best;
     }
@@ -38,7 +37,6 @@ final class StageState implements AutoCloseable {
         return new AveragedWeights(optimizer, parameters.values());
     }
 
-    /** Copies the parameters, on their device. */
     void keepBest() {
         closeBest();
         try (Scope _ = Scope.open()) {

@@ -8,30 +8,18 @@ import org.gramian.train.loop.StageProgress.EpochSums;
 
 /** Optimizer steps of a stage: eager, or replayed as a CUDA graph. */
 interface Steps extends AutoCloseable {
-    /**
-     * Starts an epoch, or continues it after a resume.
-     *
-     * @param order indices of the examples that are left
-     * @param epoch unique number of (stage, epoch), from which augmentation follows
-     */
+    /** Starts an epoch, or continues it after a resume. */
     void startEpoch(int[] order, long epoch);
 
     /**
      * Takes the next step, or several.
      *
-     * @param progress before it
-     * @param learningRate of each step of the epoch
      * @throws NonFiniteLossException if the loss or a gradient is NaN or infinite; the parameters are then those of before that step.
      *     After any exception the steps before it in this call are undefined: training ends
      */
     StepResult step(StageProgress progress, IntToDoubleFunction learningRate);
 
-    /**
-     * Steps that were taken.
-     *
-     * @param steps at least one
-     * @param sums of the epoch after them
-     */
+    /** Steps that were taken. */
     record StepResult(int steps, EpochSums sums) {}
 
     @Override

@@ -65,13 +65,7 @@ public final class StoredExamples implements LoadedExamples {
         }
     }
 
-    /**
-     * Decodes training images.
-     *
-     * @param rendering from files to crops
-     * @param recipe with the augmentation and the seed
-     * @throws InterruptedTrainingException if training is interrupted meanwhile
-     */
+    /** Decodes training images. */
     public static StoredExamples open(
             List<Sample> samples, Rendering rendering, Recipe recipe, TrainingContext context) {
         int size = recipe.augmenting().imageSize();
@@ -115,7 +109,6 @@ public final class StoredExamples implements LoadedExamples {
         return device;
     }
 
-    /** Whether the decoded images lie in the memory of a GPU. */
     boolean isResident() {
         return resident != null;
     }
@@ -162,11 +155,7 @@ public final class StoredExamples implements LoadedExamples {
         }
     }
 
-    /**
-     * Renders crops of the current epoch on the GPU.
-     *
-     * @param indices I64 {@code [n]} on the GPU
-     */
+    /** Renders crops of the current epoch on the GPU. */
     Tensor render(Tensor indices) {
         if (resident == null) {
             throw new IllegalStateException("the images are not in GPU memory");

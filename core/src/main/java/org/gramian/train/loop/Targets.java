@@ -30,7 +30,6 @@ public final class Targets {
      * Returns the targets for a training set.
      *
      * @param counts training images of each class, used by balanced class weights only
-     * @throws IllegalArgumentException if class weights are balanced and a class has no image
      */
     public static Targets of(Recipe.Loss recipe, long[] counts) {
         if (counts.length < 2) {
@@ -52,7 +51,6 @@ public final class Targets {
         return new Targets(recipe.smoothing(), weights);
     }
 
-    /** Returns the number of classes k. */
     public int classes() {
         return weights.length;
     }

@@ -18,20 +18,10 @@ public interface Trainable {
     /** Returns all trained parameters, fitted ones included, by unique names. */
     SequencedMap<String, Parameter> parameters();
 
-    /**
-     * Returns the parameter groups of the optimizer, each with one learning rate.
-     *
-     * @param scale factor on the learning rate of the classifier, see {@link StageProgress#scale}
-     */
+    /** Returns the parameter groups of the optimizer, each with one learning rate. */
     List<ParameterGroup> groups(double scale);
 
-    /**
-     * Computes the loss of a batch.
-     *
-     * @param input features or images {@code [n, c, h, w]}
-     * @param targets {@code [n, k]}
-     * @param dropout of descriptors {@code [n, d]}
-     */
+    /** Computes the loss of a batch. */
     Loss loss(Tape tape, Tensor input, Tensor targets, Dropout.BatchDropout dropout);
 
     /** Returns the first layer with a NaN or infinite value in a forward pass of a batch; empty if there is none. */
@@ -50,10 +40,8 @@ public interface Trainable {
      *
      * @param value ℓ, the mean over the batch, one element
      * @param scores {@code [n, k]}, valid until the backward pass; zeros for a loss without classes
-     * @param variables of the trained parameters
      */
     record Loss(Var value, Tensor scores, SequencedMap<Parameter, Var> variables) {
-        /** Returns ℓ. */
         double mean() {
             return value.value().item();
         }

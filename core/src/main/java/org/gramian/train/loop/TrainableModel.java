@@ -37,8 +37,6 @@ import org.gramian.train.recipe.StageRecipe;
  *
  * <p>The loss of a batch of n crops with scores z and targets q, both {@code [n, k]}, is {@code ℓ = −1/n Σᵢ Σⱼ qᵢⱼ log softmax(zᵢ)ⱼ}.
  *
- * @param model the model
- * @param stage 1 or 2
  * @param backboneRate factor on the learning rate of the backbone and its tail
  * @param layerDecay factor on that for each stage of the backbone between a parameter and the cut; 1 for none
  * @param poolingRate factor on the learning rate of the head's layers before the classifier
@@ -59,11 +57,7 @@ record TrainableModel(
      */
     private static final double BEFORE_LONG = 0.01;
 
-    /**
-     * Returns the head, which stage 1 trains on features.
-     *
-     * @param perLength see {@link StageRecipe#perLength}
-     */
+    /** Returns the head, which stage 1 trains on features. */
     static TrainableModel head(Model model, boolean perLength) {
         return new TrainableModel(model, 1, 1, 1, perLength ? BEFORE_LONG : 1, Precision.F32);
     }
@@ -130,7 +124,6 @@ record TrainableModel(
         return name.startsWith(Head.CLASSIFIER);
     }
 
-    /** Returns all trained parameters, fitted ones included, named {@code part.name}. */
     @Override
     public SequencedMap<String, Parameter> parameters() {
         SequencedMap<String, Parameter> all = new LinkedHashMap<>();
@@ -218,7 +211,6 @@ record TrainableModel(
         }
     }
 
-    /** Returns whether the step draws no random numbers on the host and does not normalize scores. */
     @Override
     public boolean isCapturable() {
         return !model.head().normalized()

@@ -29,10 +29,6 @@ import org.gramian.train.feature.FeatureTable;
 /**
  * The dataset of one training run: readable images, their split and crops.
  *
- * @param parts training, validation and test set
- * @param trainingCrops of each training image
- * @param testCrops of each validation and test image
- * @param extraction computes features of the frozen backbone
  * @param duplicates number of the group of near-duplicates of an image, by its name; cross-validation on training images keeps
  *     a group in one fold
  * @param given features that were computed elsewhere; else the extraction computes them
@@ -48,7 +44,6 @@ public record TrainingData(
         duplicates = Map.copyOf(duplicates);
     }
 
-    /** A dataset without near-duplicates. */
     public TrainingData(Parts parts, Crops trainingCrops, Crops testCrops, FeatureExtraction extraction) {
         this(parts, trainingCrops, testCrops, extraction, Map.of(), Optional.empty());
     }
@@ -63,9 +58,7 @@ public record TrainingData(
     /**
      * The split of a dataset.
      *
-     * @param training images
      * @param validation images, which compare epochs; may be empty
-     * @param test images, which are used only at the end
      */
     public record Parts(List<Sample> training, List<Sample> validation, List<Sample> test) {
         public Parts {
@@ -77,7 +70,6 @@ public record TrainingData(
             }
         }
 
-        /** Returns the number of training images of each class. */
         long[] counts(int classes) {
             long[] counts = new long[classes];
             training.forEach(sample -> counts[sample.label()]++);
@@ -88,8 +80,6 @@ public record TrainingData(
     /**
      * Returns the features of some images; computes those that are not in the cache.
      *
-     * @param task for progress bars
-     * @param threads decode images
      * @param progress receives one event at a time, from any thread; may throw to stop
      */
     FeatureTable features(String task, List<Sample> samples, Crops crops, int threads, Consumer<TrainEvent> progress)
@@ -106,10 +96,10 @@ public record TrainingData(
                     samples.get(problem.getKey()).file(),
                     new Unreadable(problem.getValue().problem(), reason));
         }
-        return table.onDevice();
+        table.upload();
+        return table;
     }
 
-    /** Returns the preprocessing from files to crops. */
     public Rendering rendering(Crops crops) {
         return new Rendering(
                 new ImageReader(extraction.limits())::read,
@@ -117,11 +107,7 @@ public record TrainingData(
                 extraction.extractor().network().preprocessing());
     }
 
-    /**
-     * Computes rows of validation or test images through a model, in their order.
-     *
-     * @throws java.io.UncheckedIOException if an image is no longer readable
-     */
+    /** Computes rows of validation or test images through a model, in their order. */
     void compute(
             Model model,
             List<Sample> samples,
@@ -153,7 +139,6 @@ public record TrainingData(
         /**
          * Receives the descriptors of one image.
          *
-         * @param sample index of the image
          * @param crops {@code [crops][d]}
          */
         void accept(int sample, float[][] crops);
@@ -165,10 +150,6 @@ public record TrainingData(
      * <p>Without fine-tuning they come from the features of stage 1, most of which are in the cache: the test crops of every plan are
      * among its training crops. Else the whole model computes them. The recipe alone decides, so that a run gives the same bits with
      * and without a cache.
-     *
-     * @param fineTuned whether the recipe trains the backbone
-     * @throws IOException if an image cannot be read any more
-     * @throws InterruptedTrainingException if the run is cancelled
      */
     public void describe(
             Model model, boolean fineTuned, List<Sample> samples, TrainingContext context, DescriptorSink sink)
@@ -203,7 +184,6 @@ public record TrainingData(
         return indices;
     }
 
-    /** Returns at most {@code most} training images, evenly spread. */
     List<Sample> some(int most) {
         return Subsample.even(parts.training, most);
     }

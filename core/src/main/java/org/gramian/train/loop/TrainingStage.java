@@ -17,11 +17,6 @@ import org.jspecify.annotations.Nullable;
  * One stage of Algorithm 1: the model, the recipe, the training set and its order, which follow from the seed alone.
  *
  * @param number 1 for the frozen backbone, 2 for fine-tuning
- * @param model what the stage trains
- * @param recipe of the whole training
- * @param context of the run
- * @param examples of an epoch
- * @param targets of their labels
  * @param validator computes the score on the validation set; null without one
  */
 public record TrainingStage(
@@ -75,7 +70,6 @@ public record TrainingStage(
         return number * 1_000_000L + epoch;
     }
 
-    /** Returns the dropout on descriptors in an epoch. */
     Dropout dropout(int epoch) {
         return Dropout.of(recipe.dropout(), recipe.seed(), number, epoch);
     }
@@ -91,12 +85,10 @@ public record TrainingStage(
         return stage.rate() * warmup * stage.schedule().factor(progress.validations(), epochs, stage.epochs());
     }
 
-    /** Computes the score of the current model on the validation set. */
     @FunctionalInterface
     public interface Validator {
         ValidationScore validate();
 
-        /** Returns a validator by the scores of the validation images. */
         static Validator of(Supplier<List<Logits>> scores, int[] labels) {
             return () -> {
                 List<Logits> all = scores.get();

@@ -45,12 +45,7 @@ public final class TwoStageTraining {
         void stageDone(StageOutcome outcome, Scores scores) throws IOException;
     }
 
-    /**
-     * Scores by the model at the end of a stage.
-     *
-     * @param validation of the validation set; empty without one
-     * @param test of the test set
-     */
+    /** Scores by the model at the end of a stage. */
     public record Scores(Supplier<List<Logits>> validation, Supplier<List<Logits>> test) {}
 
     private final Model model;
@@ -59,12 +54,6 @@ public final class TwoStageTraining {
     private final TrainingContext context;
     private final Targets targets;
 
-    /**
-     * Prepares the training.
-     *
-     * @param model with random new layers; its backbone has the weights that compute the features of the data
-     * @throws IllegalArgumentException if the recipe both solves and trains a classifier
-     */
     public TwoStageTraining(Model model, Recipe recipe, TrainingData data, TrainingContext context) {
         if (recipe.solver().isPresent()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() > 0) {
@@ -144,9 +133,8 @@ public final class TwoStageTraining {
         try (FeatureTable training = features("training features", data.parts().training(), data.trainingCrops());
                 FeatureTable validation =
                         features("validation features", data.parts().validation(), data.testCrops())) {
-            SolvedHead head = new SolvedHead(model, context, data);
-            Solved solved =
-                    head.solve(solver, training, targets, recipe.batching().batch());
+            SolvedHead head = solvedHead();
+            Solved solved = head.solve(solver, training, targets);
             List<Logits> unseen = logits(validation);
             if (!unseen.isEmpty() && data.given().isEmpty()) {
                 solved = solveAll(head, solver, solved);
@@ -170,11 +158,7 @@ public final class TwoStageTraining {
                         "the validation images calibrate the classifier and train in the last fit, on " + all.size()
                                 + " images"));
         try (FeatureTable table = features("training features", all, data.trainingCrops())) {
-            return head.solve(
-                    solver.fixed(first.values()),
-                    table,
-                    weights,
-                    recipe.batching().batch());
+            return head.solve(solver.fixed(first.values()), table, weights);
         } catch (InterruptedTrainingException stopped) {
             if (stopped.reason() != Cancellation.Reason.OUT_OF_TIME) {
                 throw stopped;
@@ -183,7 +167,6 @@ public final class TwoStageTraining {
         }
     }
 
-    /** Trains the head on the features of the frozen backbone (stage 1). */
     private StageOutcome trainHead(@Nullable Checkpoint checkpoint, StageCallback callback) throws IOException {
         try (FeatureTable training = features("training features", data.parts().training(), data.trainingCrops());
                 FeatureTable validation =
@@ -216,21 +199,13 @@ public final class TwoStageTraining {
             return trained;
         }
         try {
-            return new SolvedHead(model, context, data)
-                    .refit(
-                            recipe.refit().get(),
-                            training,
-                            targets,
-                            recipe.batching().batch(),
-                            validator,
-                            trained);
+            return solvedHead().refit(recipe.refit().get(), training, targets, validator, trained);
         } catch (InterruptedTrainingException interrupted) { // the model is that of the epochs
             return new StageOutcome(
                     1, Optional.of(interrupted.reason()), trained.score(), trained.result(), Optional.empty());
         }
     }
 
-    /** Fine-tunes all layers on images (stage 2). */
     private StageOutcome fineTune(@Nullable Checkpoint checkpoint, ValidationScore initial, StageCallback callback)
             throws IOException {
         Supplier<List<Logits>> scores = imageScores("validation", data.parts().validation());
@@ -241,6 +216,10 @@ public final class TwoStageTraining {
             return report(
                     outcome, new Scores(scores, imageScores("test", data.parts().test())), callback);
         }
+    }
+
+    private SolvedHead solvedHead() {
+        return new SolvedHead(model, context, data, recipe.batching().batch());
     }
 
     private static StageOutcome report(StageOutcome outcome, Scores scores, StageCallback callback) throws IOException {

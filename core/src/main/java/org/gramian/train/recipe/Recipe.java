@@ -11,17 +11,12 @@ import org.gramian.train.OptimizerOptions;
  * The recipe of a training: Algorithm 1 of the paper with its constants.
  *
  * @param stage1 the new layers on a frozen backbone
- * @param stage2 all layers
  * @param optimizer SGD or AdamW, gradient clipping and averaged weights; the stages set its learning rate
- * @param batching batch size and gradient accumulation
- * @param loss to minimize
- * @param precision of training steps
  * @param augmenting of the images in stage 2; features of the frozen backbone are never augmented
  * @param solver of the classifier, in place of stage 1 or before a learned head; empty if it is trained
  * @param refit solver of the classifier on the descriptors that stage 1 ends with, kept where validation is not worse; empty for
  *     none
  * @param dropout probability for elements of descriptors in training steps
- * @param seed of initial values, order, crops and dropout
  */
 public record Recipe(
         StageRecipe stage1,
@@ -57,7 +52,6 @@ public record Recipe(
         return with(stage1, stage2, Optional.empty());
     }
 
-    /** Returns this recipe with another solver of the classifier. */
     public Recipe withSolver(LinearSolver other) {
         return with(stage1, stage2, Optional.of(other));
     }
@@ -69,8 +63,6 @@ public record Recipe(
     /**
      * Augmentation of training images in stage 2.
      *
-     * @param policy of each image by itself
-     * @param imageSize side of the augmented crops in pixels
      * @param mixup α of the Beta(α, α) distribution of mixup's share (Zhang et al., 2018); 0 for none
      * @param cutmix α of that of CutMix (Yun et al., 2019); 0 for none. With both, each batch draws one of them
      */
@@ -89,12 +81,7 @@ public record Recipe(
         }
     }
 
-    /**
-     * Size of a step.
-     *
-     * @param batch batch size in crops
-     * @param accumulate batches of gradient accumulation per step
-     */
+    /** Size of a step. */
     public record Batching(int batch, int accumulate) {
         /** Keeps counts far from overflow. */
         private static final int MOST = 1 << 30;
@@ -113,7 +100,6 @@ public record Recipe(
 
     /** Precision of training steps; validation and prediction are always in float32. */
     public enum Precision {
-        /** float32 everywhere. */
         F32,
         /** float32 with TF32 products and convolutions (10 bits of mantissa) on CUDA; F32 elsewhere. */
         TF32,
@@ -128,10 +114,8 @@ public record Recipe(
      * The loss: cross-entropy with optional label smoothing and class weights.
      *
      * @param smoothing ε of label smoothing: the true class gets {@code 1 − ε + ε/k}, every other {@code ε/k} (Szegedy et al., 2016)
-     * @param weights of the classes
      */
     public record Loss(double smoothing, ClassWeights weights) {
-        /** Class weights. */
         public enum ClassWeights {
             /** Every image counts the same. */
             NONE,
@@ -154,7 +138,6 @@ public record Recipe(
      * @param ema decay of the exponential moving average of weights, which validation and the model then use; 0 for none
      */
     public record OptimizerRecipe(OptimizerOptions rule, double clip, double ema) {
-        /** Neither clips gradients nor averages weights. */
         public OptimizerRecipe(OptimizerOptions rule) {
             this(rule, 0, 0);
         }
@@ -163,7 +146,6 @@ public record Recipe(
             new Optimizer(rule, clip, ema).close(); // checks the constants
         }
 
-        /** Creates the optimizer of a stage, without state. */
         public Optimizer create() {
             return new Optimizer(rule, clip, ema);
         }

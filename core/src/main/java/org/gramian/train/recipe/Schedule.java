@@ -11,18 +11,14 @@ import org.gramian.basis.NamedArguments;
  * <p>Schedules have no state: the same past gives the same factor, so that a resumed run needs only its history.
  */
 public sealed interface Schedule {
-    /** Syntax of schedules. */
     List<String> FORMS = List.of("constant", "steps:6,7", "cosine", "plateau[:PATIENCE[,DROPS]]");
 
-    /** Returns the text form that {@link #parse} reads. */
     String text();
 
     /**
      * Returns the factor on the learning rate.
      *
-     * @param past validation score of each completed epoch of the stage
      * @param position completed epochs, with the fraction of the current one
-     * @param epochs of the whole stage
      */
     double factor(List<ValidationScore> past, double position, int epochs);
 
@@ -48,7 +44,6 @@ public sealed interface Schedule {
         return schedule;
     }
 
-    /** A constant learning rate. */
     record Constant() implements Schedule {
         @Override
         public String text() {
@@ -74,11 +69,7 @@ public sealed interface Schedule {
         }
     }
 
-    /**
-     * Divides the learning rate by 10 after each of the given epochs.
-     *
-     * @param after numbers of epochs, ascending, from 1
-     */
+    /** Divides the learning rate by 10 after each of the given epochs. */
     record Steps(List<Integer> after) implements Schedule {
         public Steps {
             after = List.copyOf(after);
@@ -107,17 +98,10 @@ public sealed interface Schedule {
         }
     }
 
-    /**
-     * Divides the learning rate by 10 after {@code patience} epochs without improvement; stops early after {@code drops} divisions.
-     *
-     * @param patience epochs without improvement
-     * @param drops divisions before early stopping
-     */
+    /** Divides the learning rate by 10 after {@code patience} epochs without improvement; stops early after {@code drops} divisions. */
     record Plateau(int patience, int drops) implements Schedule {
-        /** Default patience. */
         public static final int PATIENCE = 2;
 
-        /** Default number of divisions. */
         public static final int DROPS = 2;
 
         public Plateau {

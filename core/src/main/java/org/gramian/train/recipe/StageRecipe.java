@@ -6,7 +6,6 @@ package org.gramian.train.recipe;
  * @param epochs at most; 0 leaves the stage out
  * @param rate learning rate of the new layers
  * @param backboneRate factor on that rate for the backbone; has no meaning in stage 1, where the backbone is frozen
- * @param schedule of the learning rate
  * @param warmup epochs of linear warm-up from 0, fractions allowed; 0 for none
  * @param layerDecay factor on the backbone's learning rate for each stage of the network between a parameter and the cut, so that
  *     early layers move less; 1 for none, no meaning in stage 1
@@ -20,7 +19,6 @@ public record StageRecipe(
         double warmup,
         double layerDecay,
         boolean perLength) {
-    /** Creates a stage without layer-wise decay and without division by the descriptor norm. */
     public StageRecipe(int epochs, double rate, double backboneRate, Schedule schedule, double warmup) {
         this(epochs, rate, backboneRate, schedule, warmup, 1, false);
     }
@@ -39,7 +37,6 @@ public record StageRecipe(
         }
     }
 
-    /** Returns the same stage with another number of epochs. */
     StageRecipe withEpochs(int other) {
         return new StageRecipe(other, rate, backboneRate, schedule, warmup, layerDecay, perLength);
     }

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +17,6 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.dataset.Sample;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.pooling.Pooling;
@@ -27,7 +25,6 @@ import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.StiefelOptions;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.SmallTraining.Outcome;
@@ -37,12 +34,8 @@ import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whole trainings with AdamW, averaged weights and layer-wise decay. */
+/** Whole trainings with averaged weights and layer-wise decay. */
 class OptimizerTrainingTest {
-    private static final int STEPS = 6;
-    private static final double RATE = 0.05;
-    private static final double DECAY = 0.7;
-
     @TempDir
     private Path folder = Path.of("");
 
@@ -53,117 +46,6 @@ class OptimizerTrainingTest {
         // Without a validation set the last epoch is kept.
         return SmallTraining.of(Recipes.with(recipe, optimizer), parts)
                 .with(new Parts(parts.training(), List.of(), parts.test()));
-    }
-
-    /**
-     * One batch of all images makes a step: the classifier on fixed descriptors follows {@code w ← w − α(m̂/(√v̂ + ε) + d·w)},
-     * computed here in double precision with the gradient {@code (softmax(z) − y)ᵀx/n}; its bias does so without decay.
-     */
-    @Test
-    void trainingTakesStepsOfAdamW() throws IOException {
-        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
-        Fixed start = classifier(parts, 1, 0);
-        Fixed trained = classifier(parts, STEPS, RATE);
-        AdamWByHand weight = new AdamWByHand(start.weight, DECAY);
-        AdamWByHand bias = new AdamWByHand(start.bias, 0);
-        for (int step = 1; step <= STEPS; step++) {
-            double[][] gradients = start.gradients(weight.values, bias.values);
-            weight.step(gradients[0], step);
-            bias.step(gradients[1], step);
-        }
-        assertThat(trained.weight).usingComparatorWithPrecision(1e-4).containsExactly(weight.values);
-        assertThat(trained.bias).usingComparatorWithPrecision(1e-4).containsExactly(bias.values);
-        assertThat(distance(trained.weight, start.weight)).as("it moves").isGreaterThan(0.1);
-    }
-
-    private static double distance(double[] a, double[] b) {
-        double most = 0;
-        for (int i = 0; i < a.length; i++) {
-            most = Math.max(most, Math.abs(a[i] - b[i]));
-        }
-        return most;
-    }
-
-    /** Parameters that Adam moves with decoupled weight decay (Loshchilov and Hutter, 2019). */
-    private static final class AdamWByHand {
-        private final double[] values;
-        private final double decay;
-        private final double[] first;
-        private final double[] second;
-
-        AdamWByHand(double[] start, double decay) {
-            this.values = start.clone();
-            this.decay = decay;
-            this.first = new double[start.length];
-            this.second = new double[start.length];
-        }
-
-        void step(double[] gradient, int step) {
-            for (int i = 0; i < values.length; i++) {
-                first[i] = 0.9 * first[i] + 0.1 * gradient[i];
-                second[i] = 0.99 * second[i] + 0.01 * gradient[i] * gradient[i];
-                double mean = first[i] / (1 - Math.pow(0.9, step));
-                double root = Math.sqrt(second[i] / (1 - Math.pow(0.99, step)));
-                values[i] -= RATE * (mean / (root + AdamWOptions.EPSILON) + decay * values[i]);
-            }
-        }
-    }
-
-    /** A classifier on the descriptors of a pooling that has nothing to train. */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Fixed(double[] weight, double[] bias, List<float[]> rows, int[] labels) {
-        /** Of the mean cross-entropy, by weight and bias. */
-        double[][] gradients(double[] w, double[] b) {
-            double[][] gradients = {new double[w.length], new double[b.length]};
-            int size = w.length / b.length;
-            for (int i = 0; i < labels.length; i++) {
-                float[] x = rows.get(i);
-                double[] p = new double[b.length];
-                for (int c = 0; c < p.length; c++) {
-                    p[c] = b[c];
-                    for (int j = 0; j < size; j++) {
-                        p[c] += w[c * size + j] * x[j];
-                    }
-                    p[c] = Math.exp(p[c]);
-                }
-                double sum = Arrays.stream(p).sum();
-                for (int c = 0; c < p.length; c++) {
-                    double error = (p[c] / sum - (c == labels[i] ? 1 : 0)) / labels.length;
-                    gradients[1][c] += error;
-                    for (int j = 0; j < size; j++) {
-                        gradients[0][c * size + j] += error * x[j];
-                    }
-                }
-            }
-            return gradients;
-        }
-    }
-
-    private static Fixed classifier(Parts parts, int epochs, double rate) throws IOException {
-        AdamWOptions options = new AdamWOptions(0, 0.9, 0.99, DECAY, StiefelOptions.defaults());
-        Recipe recipe = Recipes.change(Recipes.first(epochs, rate), draft -> {
-            draft.optimizer = new OptimizerRecipe(options);
-            draft.batching = new Recipe.Batching(parts.training().size(), 1);
-        });
-        List<Fixed> found = new ArrayList<>();
-        SmallTraining.of(recipe, new Parts(parts.training(), List.of(), parts.test()))
-                .with("bilinear/triu/root/l2")
-                .run((model, material, context) -> {
-                    List<float[]> rows = new ArrayList<>();
-                    material.describe(model, false, parts.training(), context, (_, crops) -> rows.add(crops[0]));
-                    found.add(new Fixed(
-                            model.headParameters()
-                                    .get("classifier.weight")
-                                    .value()
-                                    .toDoubles(),
-                            model.headParameters()
-                                    .get("classifier.bias")
-                                    .value()
-                                    .toDoubles(),
-                            rows,
-                            parts.training().stream().mapToInt(Sample::label).toArray()));
-                });
-        return found.getFirst();
     }
 
     /** A decay next to 0 averages over the last step alone: the model is the one without averages, up to rounding. */

@@ -7,24 +7,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
-import org.gramian.linear.LabelledRows;
-import org.gramian.linear.LinearModel;
 import org.gramian.linear.LinearSolver;
-import org.gramian.linear.LinearSolver.SolverListener;
-import org.gramian.linear.Svm;
-import org.gramian.model.Model;
-import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
-import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent.RefitSkipped;
 import org.gramian.train.event.TrainEvent.Refitted;
@@ -72,73 +62,6 @@ class RefitTest {
         return SmallTraining.of(recipe(Optional.of(refit), epochs, rate), parts);
     }
 
-    /** The part of the test set that a linear classifier and the model's own get right, on the same descriptors. */
-    private record Accuracies(double svm, double model) {}
-
-    private Accuracies accuracies(SmallTraining training) throws IOException {
-        List<Accuracies> found = new ArrayList<>();
-        training.run((model, material, context) -> {
-            try (Scope _ = Scope.open()) {
-                Tensor learned = rows(model, material, context, parts.training());
-                Tensor tested = rows(model, material, context, parts.test());
-                int[] labels = labels(parts.training());
-                int[] groups = new int[labels.length];
-                Arrays.setAll(groups, i -> i);
-                LinearModel svm = new Svm(OptionalDouble.empty())
-                        .solve(LabelledRows.of(learned, labels, groups, CLASSES), SolverListener.NONE);
-                found.add(new Accuracies(
-                        right(tested, svm.weight(), svm.bias()),
-                        right(
-                                tested,
-                                model.headParameters().get("classifier.weight").value(),
-                                model.headParameters().get("classifier.bias").value())));
-            }
-        });
-        return found.getFirst();
-    }
-
-    private static int[] labels(List<Sample> samples) {
-        return samples.stream().mapToInt(Sample::label).toArray();
-    }
-
-    private static Tensor rows(Model model, TrainingData material, TrainingContext context, List<Sample> samples)
-            throws IOException {
-        List<float[]> all = new ArrayList<>();
-        material.describe(model, false, samples, context, (_, crops) -> all.add(crops[0]));
-        int size = all.getFirst().length;
-        double[] flat = new double[all.size() * size];
-        for (int i = 0; i < flat.length; i++) {
-            flat[i] = all.get(i / size)[i % size];
-        }
-        return Tensors.of(flat, Shape.of(all.size(), size), DType.F32);
-    }
-
-    private double right(Tensor rows, Tensor weight, Tensor bias) {
-        double[] scores = rows.matmul(weight.transpose()).add(bias).toDoubles();
-        int[] labels = labels(parts.test());
-        double right = 0;
-        for (int i = 0; i < labels.length; i++) {
-            int top = 0;
-            for (int c = 1; c < CLASSES; c++) {
-                top = scores[i * CLASSES + c] > scores[i * CLASSES + top] ? c : top;
-            }
-            right += top == labels[i] ? 1 : 0;
-        }
-        return right / labels.length;
-    }
-
-    /** Few small steps leave the classifier far from its optimum. */
-    @Test
-    void modelIsAtMostHalfAPointBelowALinearSvm() throws IOException {
-        for (long seed = 0; seed < 3; seed++) {
-            SmallTraining with = training("svm", 2, 0.01);
-            Accuracies solved = accuracies(with.with(Recipes.withSeed(with.recipe(), seed)));
-            assertThat(solved.model()).as("seed %d", seed).isGreaterThanOrEqualTo(solved.svm() - 0.005);
-        }
-        Accuracies trained = accuracies(SmallTraining.of(recipe(Optional.empty(), 2, 0.01), parts));
-        assertThat(trained.model()).as("without refit").isLessThan(trained.svm() - 0.005);
-    }
-
     /** The pooling has seen the labels of the cross-validation, which makes scores too large for other images. */
     @Test
     void smallerScoresWouldNotLowerTheValidationLoss() throws IOException {
@@ -150,8 +73,9 @@ class RefitTest {
                             material.testCrops(),
                             context.threads(),
                             context::measuring)) {
-                Validator validator =
-                        Validator.of(() -> new HeadInference(model, table).logits(4), labels(parts.validation()));
+                int[] labels =
+                        parts.validation().stream().mapToInt(Sample::label).toArray();
+                Validator validator = Validator.of(() -> new HeadInference(model, table).logits(4), labels);
                 double kept = validator.validate().loss();
                 for (String name : List.of("classifier.weight", "classifier.bias")) {
                     Tensor value = model.headParameters().get(name).value();

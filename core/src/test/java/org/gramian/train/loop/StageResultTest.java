@@ -7,8 +7,11 @@ import static org.gramian.testing.Facts.facts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
-import org.gramian.train.recipe.Improvement;
+import org.assertj.core.data.Offset;
+import org.gramian.train.loop.StageResult.Improvement;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -62,5 +65,34 @@ class StageResultTest {
         assertThatThrownBy(() -> StageResult.read(folder))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(StageResult.FILE);
+    }
+
+    private static List<ValidationScore> losses(double... losses) {
+        return Arrays.stream(losses)
+                .mapToObj(loss -> new ValidationScore(0.5, loss))
+                .toList();
+    }
+
+    private static boolean isRelevant(double... losses) {
+        return Improvement.of(losses(losses)).isRelevant();
+    }
+
+    @Test
+    void lastTwoEpochsAreComparedWithTheBestBefore() {
+        Improvement found = Improvement.of(losses(3, 1, 2, 0.9, 0.95));
+        assertThat(found).isEqualTo(new Improvement(1, 0.9));
+        assertThat(found.share()).isCloseTo(0.1, Offset.offset(1e-12));
+        assertThat(Improvement.of(losses(2, 1))).isEqualTo(new Improvement(2, 1));
+    }
+
+    @Test
+    void itIsRelevantBeyondOnePercentAndBeyondRounding() {
+        assertThat(isRelevant(1, 0.995, 0.985)).isTrue();
+        assertThat(isRelevant(1, 0.995, 0.991)).as("less than 1 %").isFalse();
+        assertThat(isRelevant(1, 0.5, 0.6, 0.7)).as("better before").isFalse();
+        assertThat(isRelevant(0.01, 0.01, 0.009)).as("a loss near 0").isFalse();
+        assertThat(isRelevant(1, 1.1, 1.2)).as("a loss that rises").isFalse();
+        assertThat(isRelevant()).isFalse();
+        assertThat(isRelevant(1)).isFalse();
     }
 }

@@ -109,16 +109,6 @@ class TrainingFailureTest {
     }
 
     @Test
-    void cancelledExtractionLeavesNoCheckpoint() {
-        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
-        Cancellation breaks = Cancellation.onRequest();
-        breaks.cancel();
-        assertThatThrownBy(() -> training.run(_ -> {}, breaks, Optional.of(checkpointing)))
-                .isInstanceOf(InterruptedTrainingException.class);
-        assertThat(checkpointing.file().orElseThrow()).doesNotExist();
-    }
-
-    @Test
     void checkpointOfAnotherConfigurationIsRefused() throws IOException {
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         training.brokenAfter(3, checkpointing);

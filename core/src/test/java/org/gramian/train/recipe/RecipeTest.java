@@ -1,11 +1,9 @@
 package org.gramian.train.recipe;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
 import org.gramian.train.recipe.Recipe.Batching;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -16,10 +14,5 @@ class RecipeTest {
         assertThatThrownBy(() -> new Batching(batch, accumulate))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts(accumulate, batch));
-    }
-
-    @Test
-    void largestStepIsAccepted() {
-        assertThat(new Batching(32768, 32768)).isNotNull();
     }
 }

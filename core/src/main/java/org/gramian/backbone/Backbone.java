@@ -20,7 +20,7 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbones.OnnxNetworks;
 import org.gramian.backbone.network.NetworkLayer;
-import org.gramian.backbone.network.Rewriting;
+import org.gramian.backbone.network.NetworkLayer.Rewriting;
 import org.gramian.backbone.onnx.OnnxGraph;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;

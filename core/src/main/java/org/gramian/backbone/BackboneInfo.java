@@ -20,7 +20,8 @@ public record BackboneInfo(String title, String citation, int size, Preprocessin
                 networks.getFirst().preprocessing(),
                 new Weights(
                         joined("; ", networks, about -> about.weights().source()),
-                        joined("; ", networks, about -> about.weights().licence())));
+                        joined("; ", networks, about -> about.weights().licence()),
+                        List.of()));
     }
 
     private static String joined(String separator, List<BackboneInfo> networks, Function<BackboneInfo, String> text) {
@@ -33,19 +34,9 @@ public record BackboneInfo(String title, String citation, int size, Preprocessin
             files = List.copyOf(files);
         }
 
-        /** Creates the origin of weights without a public file, or of one that {@link #with} adds. */
-        Weights(String source, String licence) {
-            this(source, licence, List.of());
-        }
-
-        /** Returns this origin with public files. */
-        Weights with(PublicFile... published) {
-            return new Weights(source, licence, List.of(published));
-        }
-
         /** Origin for a network with fixed filters. */
         static final Weights NOT_NEEDED =
-                new Weights("none needed: computed by formula", "Apache-2.0, like this program");
+                new Weights("none needed: computed by formula", "Apache-2.0, like this program", List.of());
 
         /** Returns whether the network needs a weight file. */
         public boolean needed() {

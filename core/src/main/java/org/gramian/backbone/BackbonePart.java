@@ -15,7 +15,7 @@ import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.network.NetworkLayer.Chain;
-import org.gramian.backbone.network.Rewriting;
+import org.gramian.backbone.network.NetworkLayer.Rewriting;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;

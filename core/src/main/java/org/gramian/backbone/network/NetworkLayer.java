@@ -2,6 +2,7 @@ package org.gramian.backbone.network;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
@@ -48,20 +49,32 @@ public sealed interface NetworkLayer
     /** Returns the name, unique in the network. */
     String name();
 
-    /** Returns the number of output channels c'. */
-    long channels(long entering);
-
-    /** Returns the parameters under their full names. */
-    default List<ParameterSpec> parameters(long entering) {
+    /** Returns the layers that this one consists of, which all have the same input unless it says otherwise. */
+    default List<NetworkLayer> parts() {
         return List.of();
     }
 
+    /** Returns the number of output channels c', by default as many as enter. */
+    default long channels(long entering) {
+        return entering;
+    }
+
+    /** Returns the parameters under their full names, by default those of the parts. */
+    default List<ParameterSpec> parameters(long entering) {
+        return parts().stream()
+                .flatMap(part -> part.parameters(entering).stream())
+                .toList();
+    }
+
     /**
-     * Returns the shape {@code [c', h', w']} of the feature maps of the output; a side is 0 if the input is too small.
+     * Returns the shape {@code [c', h', w']} of the feature maps of the output, by default that of the input; a side is 0 if
+     * the input is too small.
      *
      * @param maps shape of the feature maps of the input, {@code [c, h, w]}
      */
-    Shape output(Shape maps);
+    default Shape output(Shape maps) {
+        return maps;
+    }
 
     /**
      * Applies the layer.
@@ -90,7 +103,7 @@ public sealed interface NetworkLayer
 
     /** Returns the convolutions of this layer and of its parts. */
     default Stream<Conv> convolutions() {
-        return Stream.empty();
+        return parts().stream().flatMap(NetworkLayer::convolutions);
     }
 
     /** Returns whether the output is feature maps, so that they determine the layers that follow. */
@@ -128,11 +141,6 @@ public sealed interface NetworkLayer
         /** Returns this pooling with incomplete windows at the end included, as in Caffe. */
         Pool roundedUp() {
             return new Pool(name, kind, window.roundedUp());
-        }
-
-        @Override
-        public long channels(long entering) {
-            return entering;
         }
 
         @Override
@@ -193,16 +201,6 @@ public sealed interface NetworkLayer
     /** Local response normalization across channels. */
     record ResponseNormalization(String name, ResponseNorm norm) implements NetworkLayer {
         @Override
-        public long channels(long entering) {
-            return entering;
-        }
-
-        @Override
-        public Shape output(Shape maps) {
-            return maps;
-        }
-
-        @Override
         public Var apply(Var maps, Bindings parameters) {
             return FeatureMaps.localResponseNorm(maps, norm);
         }
@@ -216,6 +214,11 @@ public sealed interface NetworkLayer
 
         public static Chain of(String name, NetworkLayer... stages) {
             return new Chain(name, List.of(stages));
+        }
+
+        @Override
+        public List<NetworkLayer> parts() {
+            return stages;
         }
 
         @Override
@@ -269,11 +272,6 @@ public sealed interface NetworkLayer
         }
 
         @Override
-        public Stream<Conv> convolutions() {
-            return stages.stream().flatMap(NetworkLayer::convolutions);
-        }
-
-        @Override
         public boolean passesMaps() {
             return stages.isEmpty() || stages.getLast().passesMaps();
         }
@@ -297,10 +295,8 @@ public sealed interface NetworkLayer
         }
 
         @Override
-        public List<ParameterSpec> parameters(long entering) {
-            return branches.stream()
-                    .flatMap(branch -> branch.parameters(entering).stream())
-                    .toList();
+        public List<NetworkLayer> parts() {
+            return branches;
         }
 
         @Override
@@ -315,11 +311,6 @@ public sealed interface NetworkLayer
                             .map(branch -> branch.apply(maps, parameters))
                             .toList(),
                     1);
-        }
-
-        @Override
-        public Stream<Conv> convolutions() {
-            return branches.stream().flatMap(NetworkLayer::convolutions);
         }
     }
 
@@ -336,10 +327,8 @@ public sealed interface NetworkLayer
         }
 
         @Override
-        public List<ParameterSpec> parameters(long entering) {
-            return Stream.of(body, shortcut)
-                    .flatMap(way -> way.parameters(entering).stream())
-                    .toList();
+        public List<NetworkLayer> parts() {
+            return List.of(body, shortcut);
         }
 
         @Override
@@ -351,11 +340,6 @@ public sealed interface NetworkLayer
         public Var apply(Var maps, Bindings parameters) {
             Var residual = shortcut.apply(maps, parameters);
             return body.apply(maps, parameters).add(residual).activate(activation);
-        }
-
-        @Override
-        public Stream<Conv> convolutions() {
-            return Stream.of(body, shortcut).flatMap(NetworkLayer::convolutions);
         }
     }
 
@@ -376,8 +360,8 @@ public sealed interface NetworkLayer
         }
 
         @Override
-        public List<ParameterSpec> parameters(long entering) {
-            return body.parameters(entering);
+        public List<NetworkLayer> parts() {
+            return List.of(body);
         }
 
         @Override
@@ -392,11 +376,6 @@ public sealed interface NetworkLayer
             Var coarse = body.apply(maps, parameters);
             Var fine = Interpolation.resize(coarse, shape.at(2), shape.at(3));
             return fine.add(maps).activate(activation);
-        }
-
-        @Override
-        public Stream<Conv> convolutions() {
-            return body.convolutions();
         }
     }
 
@@ -429,24 +408,25 @@ public sealed interface NetworkLayer
         }
 
         @Override
-        public long channels(long entering) {
-            return gate.channels(entering);
-        }
-
-        @Override
-        public List<ParameterSpec> parameters(long entering) {
-            return gate.parameters(entering);
-        }
-
-        @Override
-        public Shape output(Shape maps) {
-            return maps;
+        public List<NetworkLayer> parts() {
+            return List.of(gate);
         }
 
         @Override
         public Var apply(Var maps, Bindings parameters) {
             return maps.mul(gate.apply(maps, parameters));
         }
+    }
+
+    /** Replaces layers by others with the same parameters and results. */
+    @FunctionalInterface
+    interface Rewriting {
+        /**
+         * Rewrites layers in sequence.
+         *
+         * @param isFeature whether the output of a layer is used on its own
+         */
+        List<NetworkLayer> apply(List<NetworkLayer> layers, Predicate<NetworkLayer> isFeature);
     }
 
     /** Layer that takes the place of other layers, with their name, parameters and output. */

@@ -80,16 +80,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
     /** Layer whose output is tokens {@code [n, t, d]}, the last {@code h·w} of which are patches in row-major order. */
     public sealed interface TokenLayer extends NetworkLayer {
         @Override
-        default long channels(long entering) {
-            return entering;
-        }
-
-        @Override
-        default Shape output(Shape maps) {
-            return maps;
-        }
-
-        @Override
         default Var features(Var state, Shape maps) {
             long tokens = state.shape().at(1);
             Var patches = state.slice(1, tokens - maps.at(1) * maps.at(2), tokens);
@@ -263,11 +253,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
 
     /** Class token, the first token, as feature maps {@code [n, d, 1, 1]}. */
     public record ClassToken(String name) implements NetworkLayer {
-        @Override
-        public long channels(long entering) {
-            return entering;
-        }
-
         @Override
         public Shape output(Shape maps) {
             return Shape.of(maps.at(0), 1, 1);

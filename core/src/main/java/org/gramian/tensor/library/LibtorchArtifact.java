@@ -1,5 +1,6 @@
 package org.gramian.tensor.library;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -7,7 +8,9 @@ import java.net.JarURLConnection;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLConnection;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -16,8 +19,9 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32;
+import java.util.zip.CheckedInputStream;
+import java.util.zip.ZipException;
 import org.gramian.basis.Sha256;
-import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.gramian.tensor.library.LibtorchSettings.NativePlatform;
 
 /**
@@ -83,14 +87,18 @@ record LibtorchArtifact(String version, String classifier, List<Library> librari
     }
 
     private static Properties read(URL description) throws IOException {
-        var connection = description.openConnection();
-        // The cache of jar connections is shared by the whole virtual machine: others could close our file.
-        connection.setUseCaches(false);
         Properties properties = new Properties();
-        try (InputStream in = connection.getInputStream()) {
+        try (InputStream in = connect(description).getInputStream()) {
             properties.load(in);
         }
         return properties;
+    }
+
+    /** Opens a connection without the cache of jars, which the whole virtual machine shares: others could close our file. */
+    private static URLConnection connect(URL url) throws IOException {
+        URLConnection connection = url.openConnection();
+        connection.setUseCaches(false);
+        return connection;
     }
 
     private static String value(Properties properties, String key, URL description) {
@@ -127,92 +135,56 @@ record LibtorchArtifact(String version, String classifier, List<Library> librari
      * @param location URI of its bytes, inside a jar or in a folder of the class path
      */
     record Library(String name, URI location) {
-        private static final int BUFFER_BYTES = 1 << 20;
         private static final long UNKNOWN = -1;
-
-        /** Open library with the size and CRC-32 that its container states. */
-        private record Source(InputStream in, long size, long crc) implements AutoCloseable {
-            @Override
-            public void close() throws IOException {
-                in.close();
-            }
-        }
 
         /** Returns the unpacked size, or 0 if unknown. */
         long bytes() {
-            try (Source source = open()) {
-                return Math.max(0, source.size());
+            try {
+                URLConnection connection = connect(location.toURL());
+                try (InputStream _ = connection.getInputStream()) {
+                    return Math.max(0, connection.getContentLengthLong());
+                }
             } catch (IOException e) {
-                throw damaged(e);
+                throw damaged(String.valueOf(e.getMessage()));
             }
         }
 
         /**
-         * Writes the library to a file.
+         * Writes the library to a file and compares it with the size and CRC-32 that the jar states: Java checks the CRC-32 of
+         * an entry only when it reads a jar as a stream.
          *
-         * @throws IOException if it cannot be written
-         * @throws LibtorchException if it cannot be read, or its bytes are not those that were packed
+         * @throws IOException if it cannot be read or written
+         * @throws LibtorchException if its bytes are not those that were packed
          */
-        LibtorchManifest.Entry copyTo(Path file, Disk disk) throws IOException {
-            try (Source source = open();
-                    OutputStream out = disk.create(file)) {
-                MessageDigest digest = Sha256.digest();
-                CRC32 crc = new CRC32();
-                byte[] buffer = new byte[BUFFER_BYTES];
-                long size = 0;
-                for (int count = read(source, buffer); count >= 0; count = read(source, buffer)) {
-                    out.write(buffer, 0, count);
-                    digest.update(buffer, 0, count);
-                    crc.update(buffer, 0, count);
-                    size += count;
-                }
-                check(source, size, crc.getValue());
-                return new LibtorchManifest.Entry(name, size, Sha256.hex(digest.digest()));
+        LibtorchManifest.Entry copyTo(Path file) throws IOException {
+            URLConnection connection = connect(location.toURL());
+            MessageDigest digest = Sha256.digest();
+            CRC32 crc = new CRC32();
+            long size;
+            try (InputStream in =
+                            new DigestInputStream(new CheckedInputStream(connection.getInputStream(), crc), digest);
+                    OutputStream out = Files.newOutputStream(file)) {
+                size = in.transferTo(out);
+            } catch (FileNotFoundException | ZipException e) {
+                throw damaged(String.valueOf(e.getMessage()));
             }
+            long expectedSize = connection.getContentLengthLong();
+            if (expectedSize != UNKNOWN && expectedSize != size) {
+                throw damaged("expected " + expectedSize + " bytes, found " + size);
+            }
+            long expectedCrc = connection instanceof JarURLConnection jar
+                    ? jar.getJarEntry().getCrc()
+                    : UNKNOWN;
+            if (expectedCrc != UNKNOWN && expectedCrc != crc.getValue()) {
+                throw damaged("expected CRC-32 %08x, found %08x".formatted(expectedCrc, crc.getValue()));
+            }
+            return new LibtorchManifest.Entry(name, size, Sha256.hex(digest.digest()));
         }
 
-        private Source open() {
-            try {
-                URLConnection connection = location.toURL().openConnection();
-                // The cache of jar connections is shared by the whole virtual machine: others could close our file.
-                connection.setUseCaches(false);
-                InputStream in = connection.getInputStream();
-                long crc = connection instanceof JarURLConnection jar
-                        ? jar.getJarEntry().getCrc()
-                        : UNKNOWN;
-                return new Source(in, connection.getContentLengthLong(), crc);
-            } catch (IOException e) {
-                throw damaged(e);
-            }
-        }
-
-        /** Reads and wraps failures, since reading and writing have different remedies. */
-        private int read(Source source, byte[] buffer) {
-            try {
-                return source.in().read(buffer);
-            } catch (IOException e) {
-                throw damaged(e);
-            }
-        }
-
-        /** Compares size and CRC-32: Java checks the CRC-32 of an entry only when it reads a jar as a stream. */
-        private void check(Source source, long size, long crc) {
-            if (source.size() != UNKNOWN && source.size() != size) {
-                String found = "expected " + source.size() + " bytes, found " + size;
-                throw damaged(new IOException(found));
-            }
-            if (source.crc() != UNKNOWN && source.crc() != crc) {
-                String found = "expected CRC-32 %08x, found %08x".formatted(source.crc(), crc);
-                throw damaged(new IOException(found));
-            }
-        }
-
-        private LibtorchException damaged(IOException cause) {
-            return new LibtorchException(
-                    location + " cannot be unpacked: " + cause.getMessage()
-                            + ". The artifact is damaged: delete its jar from"
-                            + " the local Maven repository, so that it is downloaded again",
-                    cause);
+        private LibtorchException damaged(String problem) {
+            return new LibtorchException(location + " cannot be unpacked: " + problem
+                    + ". The artifact is damaged: delete its jar from the local Maven repository, so that it is"
+                    + " downloaded again");
         }
     }
 }

@@ -1,13 +1,9 @@
 package org.gramian.tensor.library;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLockInterruptionException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -16,7 +12,6 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -34,38 +29,15 @@ import org.slf4j.LoggerFactory;
  * used without the lock, also from a read-only disk.
  *
  * @param root cache folder, created if missing
- * @param disk free space and file creation
  * @param progress receives messages about unpacking, repairing and waiting
  */
-record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
+record LibtorchCache(Path root, Consumer<String> progress) {
     /** Part of the names of unfinished folders; only the holder of the lock has one, so all others are leftovers. */
     static final String TEMPORARY = ".temporary-";
 
     private static final long MEGABYTE = 1_000_000;
     private static final String LOCK_FILE = "libtorch.lock";
     private static final Logger LOG = LoggerFactory.getLogger(LibtorchCache.class);
-
-    /** Free space and file creation, replaceable in tests to simulate failures. */
-    interface Disk {
-        /** The disk of the operating system. */
-        Disk REAL = new Disk() {
-            @Override
-            public long usableSpace(Path folder) {
-                return DiskSpace.usable(folder);
-            }
-
-            @Override
-            public OutputStream create(Path file) throws IOException {
-                return Files.newOutputStream(file);
-            }
-        };
-
-        /** Returns the usable space of a folder in bytes. */
-        long usableSpace(Path folder) throws IOException;
-
-        /** Opens a new file for writing. */
-        OutputStream create(Path file) throws IOException;
-    }
 
     /** Returns the unpacked libraries of an artifact; unpacks them if they are missing or damaged. */
     LibtorchFolder provide(LibtorchArtifact artifact) {
@@ -139,10 +111,10 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         if (!manifest.names().equals(artifact.names())) {
             return folder + " holds other libraries than the artifact";
         }
-        List<String> problems = manifest.sizeProblems(folder);
+        List<String> problems = manifest.problems(folder, false);
         if (problems.isEmpty() && !manifest.isVerified(folder)) {
             progress.accept("verifying the unpacked libtorch in " + folder + ", once");
-            problems = manifest.checksumProblems(folder);
+            problems = manifest.problems(folder, true);
             if (problems.isEmpty()) {
                 manifest.markVerified(folder);
             }
@@ -166,19 +138,21 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
     /** Unpacks an artifact while holding the lock; replaces a damaged folder. */
     private void unpack(LibtorchArtifact artifact, Path target) {
         Path folder = Objects.requireNonNull(target.getParent());
-        long needed = 0;
+        long needed = artifact.bytes();
         try {
             deleteLeftovers(folder);
-            needed = artifact.bytes();
-            long free = disk.usableSpace(folder);
+            long free = DiskSpace.usable(folder);
             if (free < needed) {
-                throw notEnoughSpace(folder, needed, free);
+                throw new LibtorchException("unpacking libtorch into " + folder + " needs " + megabytes(needed)
+                        + ", only "
+                        + megabytes(free) + " are free. Free disk space, or set " + LibtorchSettings.CACHE_VARIABLE
+                        + " to a folder on a larger disk");
             }
             progress.accept("unpacking libtorch " + artifact.release() + " (" + megabytes(needed) + ") into " + target
                     + ", once");
             writeLibraries(artifact, target, folder);
         } catch (IOException e) {
-            throw isDiskFull(e) ? diskFull(folder, needed, e) : notWritable(folder, e);
+            throw notWritable(folder, e);
         }
     }
 
@@ -190,14 +164,12 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
             List<LibtorchManifest.Entry> entries = new ArrayList<>();
             for (LibtorchArtifact.Library library : artifact.libraries()) {
                 Path file = temporary.resolve(library.name());
-                entries.add(library.copyTo(file, disk));
-                flush(file);
+                entries.add(library.copyTo(file));
+                flush(file, StandardOpenOption.WRITE);
             }
             Path manifest = temporary.resolve(LibtorchManifest.FILE_NAME);
-            try (var out = disk.create(manifest)) {
-                out.write(new LibtorchManifest(entries).text().getBytes(StandardCharsets.UTF_8));
-            }
-            flush(manifest);
+            Files.writeString(manifest, new LibtorchManifest(entries).text());
+            flush(manifest, StandardOpenOption.WRITE);
             new LibtorchManifest(entries).markVerified(temporary); // hashed while they were written
             flushFolder(temporary);
             if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
@@ -245,8 +217,8 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         return name.startsWith("libtorch-") && name.contains(TEMPORARY);
     }
 
-    private static void flush(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+    private static void flush(Path path, StandardOpenOption access) throws IOException {
+        try (FileChannel channel = FileChannel.open(path, access)) {
             channel.force(true);
         }
     }
@@ -254,67 +226,21 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
     private static void flushFolder(Path folder) throws IOException {
         // Windows cannot open folders, and needs no flush of them.
         if (folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-                channel.force(true);
-            }
+            flush(folder, StandardOpenOption.READ);
         }
     }
 
     private static LibtorchException notWritable(Path folder, IOException cause) {
         return new LibtorchException(
                 "libtorch is unpacked into the cache folder " + folder
-                        + ", which must be a writable folder; found that " + reason(folder, cause) + ". "
-                        + wayOut("a writable folder"),
+                        + ", which must be a writable folder with free space; found " + cause
+                        + ". Set the environment variable " + LibtorchSettings.CACHE_VARIABLE + " to such a folder, or "
+                        + LibtorchSettings.FOLDER_VARIABLE + " to an installed libtorch",
                 cause);
-    }
-
-    private static LibtorchException notEnoughSpace(Path folder, long needed, long free) {
-        return new LibtorchException("unpacking libtorch into " + folder + " needs " + megabytes(needed) + ", only "
-                + megabytes(free) + " are free. Free disk space, or "
-                + lowerFirst(wayOut("a folder on a larger disk")));
-    }
-
-    private static LibtorchException diskFull(Path folder, long needed, IOException cause) {
-        return new LibtorchException(
-                "the disk became full while unpacking libtorch (" + megabytes(needed) + ") into " + folder
-                        + "; partial files were removed. Free disk space, or "
-                        + lowerFirst(wayOut("a folder on a larger disk")),
-                cause);
-    }
-
-    /** Returns whether a write failed for lack of space; Java has no exception type for it, only the system's message. */
-    private static boolean isDiskFull(IOException e) {
-        String text = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
-        return text.contains("no space left") || text.contains("not enough space") || text.contains("quota exceeded");
     }
 
     /** Formats a size, rounded up: it is compared with free space. */
     private static String megabytes(long bytes) {
         return bytes < MEGABYTE ? bytes + " bytes" : Math.ceilDiv(bytes, MEGABYTE) + " MB";
-    }
-
-    private static String reason(Path folder, IOException cause) {
-        Path existing = folder;
-        while (!Files.exists(existing) && existing.getParent() != null) {
-            existing = existing.getParent();
-        }
-        if (!Files.isDirectory(existing)) {
-            return existing + " is a file";
-        }
-        if (cause instanceof AccessDeniedException || !Files.isWritable(existing)) {
-            return existing + " is not writable";
-        }
-        String detail = cause instanceof FileSystemException system ? system.getReason() : cause.getMessage();
-        return "writing below " + existing + " fails"
-                + (detail == null ? " with " + cause.getClass().getSimpleName() : ": " + detail);
-    }
-
-    private static String wayOut(String what) {
-        return "Set the environment variable " + LibtorchSettings.CACHE_VARIABLE + " to " + what + ", or "
-                + LibtorchSettings.FOLDER_VARIABLE + " to an installed libtorch";
-    }
-
-    private static String lowerFirst(String text) {
-        return text.substring(0, 1).toLowerCase(Locale.ROOT) + text.substring(1);
     }
 }

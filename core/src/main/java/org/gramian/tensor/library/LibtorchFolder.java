@@ -2,12 +2,14 @@ package org.gramian.tensor.library;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,7 +50,7 @@ public record LibtorchFolder(
         LibtorchManifest manifest = LibtorchManifest.readFrom(folder);
         return manifest == null
                 ? List.of(folder.resolve(LibtorchManifest.FILE_NAME) + " is unreadable")
-                : manifest.checksumProblems(folder);
+                : manifest.problems(folder, true);
     }
 
     /**
@@ -63,7 +65,6 @@ public record LibtorchFolder(
         private static final Logger LOG = LoggerFactory.getLogger(Locator.class);
         private static final Pattern PYTHON_VERSION =
                 Pattern.compile("^__version__\\s*=\\s*['\"]([^'\"]+)", Pattern.MULTILINE);
-        private static final int NAMES_SHOWN = 5;
 
         /** Returns the locator of this process, which logs progress at level info. */
         static Locator ofProcess() {
@@ -81,7 +82,7 @@ public record LibtorchFolder(
                 return given(variable, LibtorchSettings.FOLDER_VARIABLE);
             }
             LibtorchArtifact artifact = LibtorchArtifact.find(classPath, settings.platform());
-            return new LibtorchCache(settings.cacheFolder(), LibtorchCache.Disk.REAL, progress).provide(artifact);
+            return new LibtorchCache(settings.cacheFolder(), progress).provide(artifact);
         }
 
         private LibtorchFolder given(String text, String origin) {
@@ -101,24 +102,15 @@ public record LibtorchFolder(
         }
 
         private static String contents(Path folder) {
-            if (!Files.exists(folder)) {
-                return "does not exist";
-            }
-            if (!Files.isDirectory(folder)) {
-                return "is a file";
-            }
             try (Stream<Path> files = Files.list(folder)) {
                 List<String> names = files.map(file -> file.getFileName().toString())
                         .sorted()
                         .toList();
-                if (names.isEmpty()) {
-                    return "is empty";
-                }
-                String first = String.join(", ", names.subList(0, Math.min(NAMES_SHOWN, names.size())));
-                int more = names.size() - NAMES_SHOWN;
-                return "holds " + first + (more > 0 ? " and " + more + " more" : "");
+                return names.isEmpty() ? "is empty" : "holds " + QuotedText.some(names);
+            } catch (NoSuchFileException e) {
+                return "does not exist";
             } catch (IOException e) {
-                return "cannot be read (" + e + ")";
+                return "is no readable folder";
             }
         }
 

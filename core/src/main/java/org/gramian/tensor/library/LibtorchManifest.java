@@ -57,15 +57,18 @@ record LibtorchManifest(List<Entry> entries) {
         return entries.stream().map(Entry::name).collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Checks existence and size of every file, fast enough for every start; returns one sentence per problem. */
-    List<String> sizeProblems(Path folder) {
+    /** Checks the size of every file, fast enough for every start, and its SHA-256 if wanted; one sentence per problem. */
+    List<String> problems(Path folder, boolean hashing) {
         List<String> problems = new ArrayList<>();
         for (Entry entry : entries) {
             Path file = folder.resolve(entry.name());
             try {
                 long size = Files.size(file);
+                String sha256 = hashing && size == entry.size() ? Sha256.hex(Sha256.of(file)) : entry.sha256();
                 if (size != entry.size()) {
                     problems.add(file + " has " + size + " bytes instead of " + entry.size());
+                } else if (!sha256.equals(entry.sha256())) {
+                    problems.add(file + " has the SHA-256 " + sha256 + " instead of " + entry.sha256());
                 }
             } catch (IOException e) {
                 problems.add(file + (Files.exists(file) ? " cannot be read: " + e.getMessage() : " is missing"));
@@ -94,38 +97,12 @@ record LibtorchManifest(List<Entry> entries) {
     }
 
     private String state(Path folder) throws IOException {
-        StringBuilder text = new StringBuilder();
+        List<String> lines = new ArrayList<>();
         for (Entry entry : entries) {
             Path file = folder.resolve(entry.name());
-            text.append(entry.sha256())
-                    .append('\t')
-                    .append(Files.size(file))
-                    .append('\t')
-                    .append(Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS))
-                    .append('\t')
-                    .append(entry.name())
-                    .append('\n');
+            long changed = Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS);
+            lines.add(entry.sha256() + "\t" + Files.size(file) + "\t" + changed + "\t" + entry.name() + "\n");
         }
-        return text.toString();
-    }
-
-    /** Checks sizes and SHA-256 of every file; returns one sentence per problem. */
-    List<String> checksumProblems(Path folder) {
-        List<String> problems = new ArrayList<>(sizeProblems(folder));
-        if (!problems.isEmpty()) {
-            return problems;
-        }
-        for (Entry entry : entries) {
-            Path file = folder.resolve(entry.name());
-            try {
-                String found = Sha256.hex(Sha256.of(file));
-                if (!found.equals(entry.sha256())) {
-                    problems.add(file + " has the SHA-256 " + found + " instead of " + entry.sha256());
-                }
-            } catch (IOException e) {
-                problems.add(file + " cannot be read: " + e.getMessage());
-            }
-        }
-        return problems;
+        return String.join("", lines);
     }
 }

@@ -1,7 +1,6 @@
 package org.gramian.tensor.library;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.MalformedURLException;
 import java.net.URL;
@@ -14,7 +13,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
-import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.gramian.tensor.library.LibtorchSettings.NativePlatform;
 
 /** A Maven artifact of the real one's layout with tiny libraries of random bytes, as a jar or a folder. */
@@ -60,44 +58,6 @@ record FakeLibtorch(Path location) {
 
     LibtorchArtifact artifact() {
         return LibtorchArtifact.find(classPath(), PLATFORM);
-    }
-
-    /** A disk that has the given number of bytes left but does not know it until they are used up. */
-    static Disk thatFillsUpAfter(long capacity) {
-        return new Disk() {
-            private long left = capacity;
-
-            @Override
-            public long usableSpace(Path folder) {
-                return Long.MAX_VALUE;
-            }
-
-            @Override
-            public OutputStream create(Path file) throws IOException {
-                OutputStream out = Files.newOutputStream(file);
-                return new OutputStream() {
-                    @Override
-                    public void write(int b) throws IOException {
-                        write(new byte[] {(byte) b}, 0, 1);
-                    }
-
-                    @Override
-                    public void write(byte[] bytes, int offset, int count) throws IOException {
-                        int fitting = (int) Math.min(left, count);
-                        out.write(bytes, offset, fitting);
-                        left -= fitting;
-                        if (fitting < count) {
-                            throw new IOException("No space left on device");
-                        }
-                    }
-
-                    @Override
-                    public void close() throws IOException {
-                        out.close();
-                    }
-                };
-            }
-        };
     }
 
     private static Map<String, byte[]> contents(String classifier) {

@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +18,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
-import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -145,42 +142,9 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void tooLittleSpaceIsReportedBeforeWriting() {
-        Disk small = new Disk() {
-            @Override
-            public long usableSpace(Path folder) {
-                return 2_000_000;
-            }
-
-            @Override
-            public OutputStream create(Path file) throws IOException {
-                throw new IOException("must not be reached");
-            }
-        };
-        assertRejected(
-                LibtorchException.class, () -> provide(root, small), root.toString(), "4 MB", "2 MB", "GRAMIAN_CACHE");
-    }
-
-    @Test
-    void fullDiskIsReportedAndPartialFilesRemoved() {
-        for (long capacity : List.of(0L, 500L, 2_000_000L, 3_001_077L)) {
-            assertRejected(
-                    LibtorchException.class,
-                    () -> provide(root, FakeLibtorch.thatFillsUpAfter(capacity)),
-                    "4 MB",
-                    root.toString(),
-                    "GRAMIAN_CACHE");
-            assertThat(root)
-                    .isDirectoryNotContaining(file -> file.toString().contains("libtorch-")
-                            && !file.toString().endsWith(".lock"));
-        }
-        assertThat(provide(root, Disk.REAL).verifyChecksums()).isEmpty();
-    }
-
-    @Test
     void cachePathThatIsAFileIsReported() throws IOException {
         Files.writeString(root, "a file");
-        assertRejected(LibtorchException.class, () -> provide(root, Disk.REAL), root, "GRAMIAN_CACHE");
+        assertRejected(LibtorchException.class, () -> cache().provide(jar.artifact()), root, "GRAMIAN_CACHE");
     }
 
     @Test
@@ -191,7 +155,7 @@ final class LibtorchCacheTest {
         for (Path folder : List.of(root, root.resolve("below"))) {
             assertRejected(
                     LibtorchException.class,
-                    () -> provide(folder, Disk.REAL),
+                    () -> new LibtorchCache(folder, progress::add).provide(jar.artifact()),
                     folder.toString(),
                     root,
                     "GRAMIAN_CACHE");
@@ -199,18 +163,11 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void fileSystemWithoutFoldersIsReported() {
-        Path folder = Path.of("/proc/gramian");
-        assumeTrue(Files.isDirectory(Path.of("/proc/self")), "no /proc here");
-        assertRejected(LibtorchException.class, () -> provide(folder, Disk.REAL), "/proc/gramian", "GRAMIAN_CACHE");
-    }
-
-    @Test
     void readOnlyFolderWithUnpackedLibrariesIsUsed() throws IOException {
-        LibtorchFolder unpacked = provide(root, Disk.REAL);
+        LibtorchFolder unpacked = cache().provide(jar.artifact());
         Files.delete(root.resolve("libtorch.lock"));
         Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("r-xr-xr-x"));
-        assertThat(provide(root, Disk.REAL)).isEqualTo(unpacked);
+        assertThat(cache().provide(jar.artifact())).isEqualTo(unpacked);
         assertThat(root.resolve("libtorch.lock")).doesNotExist();
     }
 
@@ -221,11 +178,7 @@ final class LibtorchCacheTest {
         // The library is random, hence stored nearly verbatim, and fills most of the jar.
         bytes[bytes.length / 2] ^= 4;
         Files.write(jar.location(), bytes);
-        assertRejected(
-                LibtorchException.class,
-                () -> new LibtorchCache(root, Disk.REAL, text -> {}).provide(artifact),
-                "libtorch_cpu.so",
-                "CRC-32");
+        assertRejected(LibtorchException.class, () -> cache().provide(artifact), "libtorch_cpu.so", "CRC-32");
         assertThat(root).isDirectoryNotContaining(file -> file.toString().contains("libtorch-"));
     }
 
@@ -233,10 +186,7 @@ final class LibtorchCacheTest {
     void missingLibraryOfTheArtifactIsReported() throws IOException {
         FakeLibtorch folder = FakeLibtorch.folder(temporary.resolve("classes"), "linux-x86_64");
         Files.delete(folder.location().resolve("pytorch/cpu/linux-x86_64/libc10.so"));
-        assertRejected(
-                LibtorchException.class,
-                () -> new LibtorchCache(root, Disk.REAL, text -> {}).provide(folder.artifact()),
-                "libc10.so");
+        assertRejected(LibtorchException.class, () -> cache().provide(folder.artifact()), "libc10.so");
     }
 
     @Test
@@ -272,27 +222,6 @@ final class LibtorchCacheTest {
         assertThat(progress).isEmpty();
     }
 
-    @Test
-    void killedProcessLeavesNeitherLockNorFiles() throws Exception {
-        Path signal = Files.createDirectory(temporary.resolve("signal"));
-        Files.writeString(signal.resolve("go"), "");
-        Path log = temporary.resolve("log");
-        Process process =
-                UnpackingProcess.start(log, jar.location().toString(), root.toString(), signal.toString(), "stall");
-        try {
-            await(() -> (Files.isDirectory(root) && count(root) == 2) || !process.isAlive());
-            assertThat(process.isAlive()).as(Files.readString(log)).isTrue();
-        } finally {
-            process.destroyForcibly().waitFor();
-        }
-        assertThat(root).isDirectoryContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
-        assertIntact(cache().provide(jar.artifact()));
-    }
-
-    private LibtorchFolder provide(Path folder, Disk disk) {
-        return new LibtorchCache(folder, disk, text -> {}).provide(jar.artifact());
-    }
-
     private static void await(Callable<Boolean> condition) throws Exception {
         while (!condition.call()) {
             Thread.sleep(5);
@@ -306,7 +235,7 @@ final class LibtorchCacheTest {
     }
 
     private LibtorchCache cache() {
-        return new LibtorchCache(root, Disk.REAL, progress::add);
+        return new LibtorchCache(root, progress::add);
     }
 
     /** The libraries are all there, checksums agree, and nothing else but the lock lies beside them. */

@@ -2,28 +2,27 @@ package org.gramian.tensor.library;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.slf4j.Logger;
 
 /** A program that unpacks a jar into a cache folder: what the concurrency tests start several times at once. */
 public final class UnpackingProcess {
     private UnpackingProcess() {}
 
-    /** Arguments: jar, cache folder, folder of the start signal, {@code stall} to hang after the first bytes. */
+    /** Arguments: jar, cache folder and folder of the start signal. */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         Path signal = Path.of(arguments[2]);
         Files.writeString(signal.resolve("ready-" + ProcessHandle.current().pid()), "");
         while (!Files.exists(signal.resolve("go"))) {
             Thread.sleep(1);
         }
-        LibtorchFolder found = unpack(arguments);
+        LibtorchArtifact artifact = new FakeLibtorch(Path.of(arguments[0])).artifact();
+        LibtorchFolder found = new LibtorchCache(Path.of(arguments[1]), System.out::println).provide(artifact);
         if (!found.verifyChecksums().isEmpty()) {
             throw new IllegalStateException(String.join("; ", found.verifyChecksums()));
         }
@@ -56,31 +55,5 @@ public final class UnpackingProcess {
             }
         }
         return paths;
-    }
-
-    private static LibtorchFolder unpack(String[] arguments) {
-        Disk disk = arguments.length > 3 ? stalling() : Disk.REAL;
-        LibtorchArtifact artifact = new FakeLibtorch(Path.of(arguments[0])).artifact();
-        return new LibtorchCache(Path.of(arguments[1]), disk, System.out::println).provide(artifact);
-    }
-
-    private static Disk stalling() {
-        return new Disk() {
-            @Override
-            public long usableSpace(Path folder) {
-                return Long.MAX_VALUE;
-            }
-
-            @Override
-            public OutputStream create(Path file) throws IOException {
-                Files.writeString(file, "the first bytes");
-                try {
-                    Thread.sleep(60_000);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
-                throw new IOException("should have been killed by now");
-            }
-        };
     }
 }

@@ -113,7 +113,6 @@ public final class Main implements Runnable {
             "--methods",
             "--preset",
             "--baseline",
-            "--only",
             "--format",
             "--backbone",
             "--weights",

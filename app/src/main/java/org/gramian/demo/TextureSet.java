@@ -71,7 +71,6 @@ public record TextureSet(int images, int side, long seed) {
     /**
      * Writes the missing images on all cores, each file atomically, as {@code red-green-blue/001.jpg}.
      *
-     * @param folder created if missing
      * @param progress receives the number of images present, from many threads
      * @param stop checked before each image; once true, the rest is skipped
      * @return whether all images are present
@@ -155,11 +154,6 @@ public record TextureSet(int images, int side, long seed) {
      * Round patch in a cell of the grid, whose side is 1.
      *
      * @param pattern 0 for stripes, 1 for dots, 2 for checks
-     * @param x centre of the patch
-     * @param y centre of the patch
-     * @param radius of the patch
-     * @param cosine of the rotation
-     * @param sine of the rotation
      * @param period of the pattern, relative to the cell
      * @param ink RGB of the pattern, 0 to 255
      * @param paper RGB between

@@ -30,20 +30,14 @@ import org.gramian.table.TableRun.Entry;
  * The numbers of a table: method by dataset.
  *
  * @param baseline title of the row that the others are tested against
- * @param columns the datasets
- * @param lines the rows, with a cell for every column
  * @param common settings by key that all runs share
- * @param remarks notes on rows
  */
 public record ResultTable(
         String baseline, List<Column> columns, List<Line> lines, Map<String, String> common, List<String> remarks) {
     /**
      * A dataset.
      *
-     * @param name of its folder
-     * @param title its title
      * @param fingerprint of images, labels and folds, shared by all its results; empty if no row could be planned
-     * @param folds number of folds
      */
     public record Column(String name, String title, String fingerprint, int folds) {}
 
@@ -53,12 +47,6 @@ public record ResultTable(
     /**
      * Results of one row on one dataset.
      *
-     * @param numbers accuracy, if the row is finished
-     * @param done number of finished folds
-     * @param failure why the row cannot be trained
-     * @param size size of the head, if it could be planned
-     * @param secondsPerEpoch time per epoch of stage 1, if measured
-     * @param published accuracy in the paper, with VGG-16
      * @param own settings by key that not all runs share
      */
     public record Cell(

@@ -33,9 +33,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A table as text: Markdown for readers, CSV and JSON for programs.
  *
- * @param table the numbers
- * @param command that made it
- * @param machine description of the hardware
  * @param wording message for a row that failed
  */
 public record TableReport(ResultTable table, String command, String machine, Function<Throwable, String> wording) {
@@ -64,7 +61,6 @@ public record TableReport(ResultTable table, String command, String machine, Fun
     /**
      * A table of texts. The best value of a column starts with {@value #BEST}.
      *
-     * @param title heading
      * @param rows from top to bottom, the first with the names of the columns
      */
     public record Section(String title, List<List<String>> rows) {}

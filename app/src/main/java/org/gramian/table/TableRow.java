@@ -27,7 +27,6 @@ import org.gramian.run.config.TrainConfig;
  * One row of a table: a method or a custom pooling, with its own settings.
  *
  * @param name its name in options and folders, e.g. {@code bcnn}
- * @param title its name in the table
  * @param pooling text of its pooling, or the name of its method, which brings its own classifier
  * @param own values by key that override those of the table
  */
@@ -159,7 +158,6 @@ public record TableRow(String name, String title, String pooling, Map<String, St
     /**
      * Returns the settings of this row: those of the table that apply to its classifier, and its own.
      *
-     * @param wished settings of the table
      * @throws org.gramian.run.config.ConfigException if this version knows no such pooling or key
      */
     Settings requested(Settings wished) {

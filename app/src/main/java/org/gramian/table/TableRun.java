@@ -22,9 +22,9 @@ import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.TrainingRun;
 import org.gramian.run.UnfitDataException;
+import org.gramian.run.Workload;
 import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
-import org.gramian.run.plan.Workload;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
@@ -40,15 +40,12 @@ public final class TableRun {
      * The rows of a table and their common settings.
      *
      * @param rows from top to bottom; each has a name and a folder of its own
-     * @param common settings of all rows
      * @param baseline name of the row that the others are tested against; empty: the first finished one
-     * @param only names of the rows that are trained; others are shown if they are finished
      */
-    public record Plan(List<TableRow> rows, Settings common, Optional<String> baseline, Set<String> only) {
+    public record Plan(List<TableRow> rows, Settings common, Optional<String> baseline) {
         /** @throws IllegalArgumentException if there is no row or two share a folder */
         public Plan {
             rows = List.copyOf(rows);
-            only = Set.copyOf(only);
             if (rows.isEmpty()) {
                 throw new IllegalArgumentException("expected at least one row, found none");
             }
@@ -67,13 +64,7 @@ public final class TableRun {
         }
     }
 
-    /**
-     * A dataset, which is a column of the table.
-     *
-     * @param name its name in the table and of its folder
-     * @param place its folder or CSV file
-     * @param dataset its images
-     */
+    /** A dataset, which is a column of the table. */
     public record Data(String name, Path place, Dataset dataset) {
         /**
          * Opens datasets under the names of their folders; a repeated name gets a number.
@@ -104,15 +95,7 @@ public final class TableRun {
         }
     }
 
-    /**
-     * One row on one dataset: an ordinary run.
-     *
-     * @param title of the row on the backbone in use
-     * @param folder of the run
-     * @param work its plan; empty if planning failed
-     * @param folds finished folds
-     * @param failure why it cannot be trained
-     */
+    /** One row on one dataset: an ordinary run. */
     public record Entry(
             Data data,
             TableRow row,
@@ -231,20 +214,15 @@ public final class TableRun {
     }
 
     public List<Entry> due() {
-        return entries.stream().filter(this::isDue).toList();
+        return entries.stream().filter(TableRun::isDue).toList();
     }
 
-    private boolean isDue(Entry entry) {
-        return plan.only().contains(entry.row().name())
-                && !entry.isFinished()
-                && entry.failure().isEmpty();
+    private static boolean isDue(Entry entry) {
+        return !entry.isFinished() && entry.failure().isEmpty();
     }
 
     public List<Throwable> failures() {
-        return entries.stream()
-                .filter(entry -> plan.only().contains(entry.row().name()))
-                .flatMap(entry -> entry.failure().stream())
-                .toList();
+        return entries.stream().flatMap(entry -> entry.failure().stream()).toList();
     }
 
     /**

@@ -1,8 +1,6 @@
 package org.gramian.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.gramian.testing.Facts.facts;
 
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
@@ -88,14 +86,6 @@ class TextureSetTest {
                     .hasSize(10)
                     .allSatisfy(file -> assertThat(ImageIO.read(file.toFile())).isNotNull());
         }
-    }
-
-    @Test
-    void rejectsImpossibleSizes() {
-        assertThatIllegalArgumentException().isThrownBy(() -> new TextureSet(0, 48, 1));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new TextureSet(1, 8, 1))
-                .has(facts("32", "1024"));
     }
 
     private static BufferedImage read(byte[] bytes) throws IOException {

@@ -1,10 +1,8 @@
 package org.gramian.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
@@ -62,11 +60,5 @@ class EpochTimesTest {
         assertThat(open().perEpoch()).isEmpty();
         epoch(times, 1, 4, 1, 7);
         assertThat(open().perEpoch()).hasValue(7);
-    }
-
-    @Test
-    void rejectsDamagedFile() throws IOException {
-        Files.writeString(folder.resolve("times.csv"), "fold,epoch,seconds\n1,1,soon\n");
-        assertThatThrownBy(this::open).isInstanceOf(IOException.class).hasMessageContaining("times.csv");
     }
 }

@@ -1,7 +1,6 @@
 package org.gramian.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
 import de.siegmar.fastcsv.reader.CsvReader;
@@ -122,11 +121,5 @@ class TableReportTest {
         assertThat(document.at("/results/2/accuracy_mean").isMissingNode()).isTrue();
         assertThat(document.at("/configuration/0").asString()).endsWith("seed=0");
         assertThat(document.at("/command").asString()).startsWith("gramian compare");
-    }
-
-    @Test
-    void rejectsUnknownFormat() {
-        assertThat(Format.parse("markdown")).isEqualTo(Format.MARKDOWN);
-        assertThatThrownBy(() -> Format.parse("jsn")).hasMessageContaining("'json'");
     }
 }

@@ -6,7 +6,6 @@ import static org.gramian.testing.Facts.facts;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
@@ -90,7 +89,7 @@ class TableRowTest {
     @CsvSource({"'bcnn,bcnn', bcnn", "'a b=average,A-B=bcnn', a-b"})
     void rejectsRowsOfOneFolder(String rows, String named) {
         List<TableRow> parsed = TableRow.parse(rows);
-        assertThatThrownBy(() -> new TableRun.Plan(parsed, Settings.NONE, Optional.empty(), Set.of()))
+        assertThatThrownBy(() -> new TableRun.Plan(parsed, Settings.NONE, Optional.empty()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(named);
     }

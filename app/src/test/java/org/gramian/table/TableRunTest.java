@@ -67,16 +67,11 @@ class TableRunTest {
     }
 
     private static TableRun.Plan plan(List<TableRow> rows, Settings common) {
-        Set<String> all = Set.copyOf(rows.stream().map(TableRow::name).toList());
-        return new TableRun.Plan(rows, common, Optional.empty(), all);
+        return new TableRun.Plan(rows, common, Optional.empty());
     }
 
     private static TableRun.Plan plan(String rows) {
         return plan(TableRow.parse(rows), COMMON);
-    }
-
-    private static TableRun.Plan only(TableRun.Plan plan, Optional<String> baseline, String row) {
-        return new TableRun.Plan(plan.rows(), plan.common(), baseline, Set.of(row));
     }
 
     private TableRun prepared(TableRun.Plan plan) throws IOException, InterruptedException {
@@ -190,19 +185,6 @@ class TableRunTest {
     }
 
     @Test
-    void trainsSelectedRows() throws IOException, InterruptedException {
-        TableRun run = trained(only(plan(ROWS), Optional.of("average"), "cov"));
-        assertThat(finished(run)).containsExactly(Optional.of(false), Optional.of(true));
-        assertThat(numbers(run, 1, 0).against())
-                .as("the baseline is not trained")
-                .isEmpty();
-        assertThat(run.table().remarks()).singleElement().has(facts("first", "average"));
-        ResultTable open = prepared(only(plan(ROWS), Optional.empty(), "cov")).table();
-        assertThat(open.baseline()).as("the first finished row").isEqualTo("cov");
-        assertThat(open.remarks()).isEmpty();
-    }
-
-    @Test
     void failingRowDoesNotEndOthers() throws IOException, InterruptedException {
         List<TableRow> rows =
                 new ArrayList<>(TableRow.parse("large=pca:4/covariance/spd:9/triu,average,axes=average/pca:8"));
@@ -221,7 +203,6 @@ class TableRunTest {
         assertThat(failures.get(1)).hasMessageContaining("pca:8");
         assertThat(failures.get(2)).isInstanceOf(MissingWeightsException.class);
         assertThat(failures.get(3)).has(facts("descriptors"));
-        assertThat(prepared(only(plan, Optional.empty(), "average")).failures()).isEmpty();
     }
 
     @Test
@@ -272,13 +253,5 @@ class TableRunTest {
                 .satisfiesExactly(
                         epochs -> assertThat(epochs).has(facts("stage1.epochs=2", "near", "blind")),
                         pooling -> assertThat(pooling).has(facts("blind")));
-    }
-
-    @Test
-    void rejectsRepeatedFolder() {
-        List<Path> twice = List.of(root.resolve("first"), root.resolve("first/../first"));
-        assertThatThrownBy(() -> TableRun.Data.open(twice, Optional.empty()))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("first"));
     }
 }

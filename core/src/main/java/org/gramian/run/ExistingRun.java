@@ -19,8 +19,6 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * The configuration files of a run's folder: {@value #CONFIG} with every value and its origin, and {@value #FOLDS} with the names of
  * the selected folds, a line each, if these are not all.
- *
- * @param folder of the run
  */
 public record ExistingRun(Path folder) {
     /** The configuration's name within the folder. */
@@ -37,7 +35,6 @@ public record ExistingRun(Path folder) {
      *
      * @param planned number of sampled images; the split is that of these
      * @param used number of them whose features were computed in time; at first all
-     * @param all number of images of the dataset
      */
     public record Sampled(int planned, int used, int all) {}
 

@@ -16,11 +16,7 @@ import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.train.loop.HeadSearch;
 
-/**
- * The files of one fold: model, evaluation, history, and a checkpoint until it is finished.
- *
- * @param path the folder
- */
+/** The files of one fold: model, evaluation, history, and a checkpoint until it is finished. */
 record FoldFolder(Path path) {
     static final String MODEL = "model.safetensors";
     private static final String CHECKPOINT = "checkpoint.safetensors";
@@ -54,11 +50,7 @@ record FoldFolder(Path path) {
         return path.resolve(FROZEN);
     }
 
-    /**
-     * Writes the model on frozen features.
-     *
-     * @param validation see {@link #keepFirst}
-     */
+    /** Writes the model on frozen features. */
     void keepFrozen(Evaluation evaluation, Optional<Evaluation> validation, Model model, ModelCard card)
             throws IOException {
         keepFirst(evaluation, validation);
@@ -67,8 +59,7 @@ record FoldFolder(Path path) {
 
     /** Returns the validation set under the model before fine-tuning; empty without either. */
     Optional<Evaluation> firstValidation() throws IOException {
-        Path file = path.resolve(FIRST_VALIDATION);
-        return Files.exists(file) ? Optional.of(EvaluationFile.read(file)) : Optional.empty();
+        return read(FIRST_VALIDATION);
     }
 
     /** Removes the model on frozen features, last: without it the fold counts as finished. */
@@ -86,10 +77,7 @@ record FoldFolder(Path path) {
 
     /** Whether the fold is finished: the model is written last, then checkpoint, frozen model and mark are removed. */
     boolean isDone() {
-        return Files.exists(path.resolve(MODEL))
-                && !Files.exists(checkpoint())
-                && !Files.exists(frozen())
-                && !isFirst();
+        return Files.exists(model()) && !Files.exists(checkpoint()) && !Files.exists(frozen()) && !isFirst();
     }
 
     /** Whether the model is the one that a run begins with, which the trained one replaces. */
@@ -114,7 +102,6 @@ record FoldFolder(Path path) {
     /**
      * Checks the provenance of a model in the folder.
      *
-     * @param model {@link #model} or {@link #frozen}
      * @throws IOException if it differs
      */
     void requireOrigin(Path model, Map<String, String> expected, List<String> classes) throws IOException {
@@ -158,7 +145,7 @@ record FoldFolder(Path path) {
 
     void keep(Evaluation evaluation, Model model, ModelCard card) throws IOException {
         keepResults(evaluation);
-        ModelFile.write(path.resolve(MODEL), model, card);
+        ModelFile.write(model(), model, card);
         removeMark();
     }
 
@@ -172,8 +159,13 @@ record FoldFolder(Path path) {
         return EvaluationFile.read(path.resolve(EvaluationFile.FILE));
     }
 
+    /** Returns the evaluation of the model before fine-tuning. */
     Optional<Evaluation> afterFirst() throws IOException {
-        Path file = path.resolve(AFTER_FIRST);
+        return read(AFTER_FIRST);
+    }
+
+    private Optional<Evaluation> read(String name) throws IOException {
+        Path file = path.resolve(name);
         return Files.exists(file) ? Optional.of(EvaluationFile.read(file)) : Optional.empty();
     }
 }

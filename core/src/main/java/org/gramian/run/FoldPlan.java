@@ -15,9 +15,6 @@ import org.gramian.train.loop.TrainingData.Parts;
 /**
  * One fold of a run: a split of the readable images with a validation set.
  *
- * @param place subfolder in the run's folder; empty for the only fold
- * @param name as {@code third 2}
- * @param parts training, validation and test set
  * @param validationSource where the validation images come from, as {@code valid/}; empty without any
  */
 public record FoldPlan(String place, String name, Parts parts, String validationSource) {
@@ -28,7 +25,6 @@ public record FoldPlan(String place, String name, Parts parts, String validation
      * Splits the training images of a fold, unless its protocol has a validation set. A share that the user set replaces that set:
      * its images join the training images, so that every image of the fold is used once.
      *
-     * @param place subfolder in the run's folder; empty for the only fold
      * @param readable indexes of the readable images
      * @throws UnfitDataException if a class has no training image
      */
@@ -90,9 +86,7 @@ public record FoldPlan(String place, String name, Parts parts, String validation
      *
      * @param share of the training images; 0: no validation set
      * @param wanted whether the user set the share, which then replaces the validation set of the protocol
-     * @param seed of the draw
      * @param duplicates of the whole dataset, which stay on one side
-     * @param remarks receives messages for the user
      */
     record ValidationSplit(double share, boolean wanted, long seed, Duplicates duplicates, Consumer<String> remarks) {}
 

@@ -8,8 +8,6 @@ import org.gramian.train.loop.Cancellation;
 /**
  * Result of a fold.
  *
- * @param folder of its files
- * @param evaluation on the test set
  * @param afterFirst evaluation after stage 1, if stage 2 followed
  * @param early why training stopped early; empty if it came to its end
  */

@@ -56,12 +56,7 @@ final class FoldRun {
     private final TrainingContext context;
     private boolean adopted;
 
-    /**
-     * Prepares a fold.
-     *
-     * @param extraction computes features; shared by all folds
-     * @param runOrigin provenance of all models of the run
-     */
+    /** Prepares a fold. */
     FoldRun(
             RunPlan plan,
             FoldPlan fold,
@@ -142,20 +137,16 @@ final class FoldRun {
     /** Returns the context of training, with the files of the fold. */
     private TrainingContext trainingContext() throws IOException {
         History history = History.open(folder.history());
-        Optional<TensorBoardLog> board = board(history);
+        boolean validated = !fold.parts().validation().isEmpty();
+        Optional<TensorBoardLog> board = plan.config().get(TrainConfig.TENSORBOARD)
+                ? Optional.of(new TensorBoardLog(folder.path(), validated, InstantSource.system(), history.epochs()))
+                : Optional.empty();
         return context.withListener(event -> {
                     board.ifPresent(log -> log.accept(event));
                     context.listener().accept(event);
                 })
                 .withCheckpointing(context.checkpointing().to(folder.checkpoint(), identity()))
                 .withHistory(history);
-    }
-
-    private Optional<TensorBoardLog> board(History history) {
-        return plan.config().get(TrainConfig.TENSORBOARD)
-                ? Optional.of(new TensorBoardLog(
-                        folder.path(), !fold.parts().validation().isEmpty(), InstantSource.system(), history.epochs()))
-                : Optional.empty();
     }
 
     /**
@@ -276,7 +267,6 @@ final class FoldRun {
     /**
      * Evaluation of a model.
      *
-     * @param evaluation on the test set
      * @param validation the validation set under the same temperature; empty where there is none
      */
     private record Measured(Evaluation evaluation, Optional<Evaluation> validation) {}

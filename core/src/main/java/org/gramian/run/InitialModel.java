@@ -31,9 +31,6 @@ public final class InitialModel {
     /**
      * Loads a backbone with its weights; close it after the last features.
      *
-     * @param store of the weights
-     * @param device of the backbone
-     * @param remarks receives messages about the weights for the user
      * @throws UnusableWeightsException if the weights are damaged or of another backbone
      */
     public static FrozenBackbone network(

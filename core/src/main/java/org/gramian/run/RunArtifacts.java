@@ -41,10 +41,6 @@ import org.gramian.train.loop.TrainingData;
  * Files for the report, written beside the model of a fold: its gallery (thumbnails and descriptors) and statistics of
  * its pooling. A failure is only a warning, since the model is complete.
  *
- * @param folder output folder of the fold
- * @param plan plan of the run
- * @param fold name of the fold
- * @param data images of the fold
  * @param context context of the run; these files may use the whole time budget, the reserved time included
  */
 record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData data, TrainingContext context) {
@@ -54,7 +50,6 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
     /**
      * Writes the files that are missing or belong to an earlier model.
      *
-     * @param trained the trained model if it is in memory; otherwise the model file is read if needed
      * @return the reason for an early stop; empty if finished
      */
     Optional<Cancellation.Reason> complete(Optional<Model> trained) {
@@ -63,8 +58,15 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         }
         try {
             String fingerprint = Sha256.hex(Sha256.of(folder.model()));
-            if (!hasGalleryOf(fingerprint) || !hasInspectionOf(fingerprint)) {
-                make(trained, fingerprint);
+            if (isGalleryOf(fingerprint) && isInspectionOf(fingerprint)) {
+                return Optional.empty();
+            }
+            if (trained.isPresent()) {
+                make(trained.get(), fingerprint);
+            } else {
+                try (ModelFile.Stored stored = ModelFile.read(folder.model(), context.device())) {
+                    make(stored.model(), fingerprint);
+                }
             }
             return Optional.empty();
         } catch (InterruptedTrainingException stopped) {
@@ -78,22 +80,12 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         }
     }
 
-    private void make(Optional<Model> trained, String fingerprint) throws IOException {
-        if (trained.isPresent()) {
-            make(trained.get(), fingerprint);
-            return;
-        }
-        try (ModelFile.Stored stored = ModelFile.read(folder.model(), context.device())) {
-            make(stored.model(), fingerprint);
-        }
-    }
-
     private void make(Model model, String fingerprint) throws IOException {
-        if (!hasInspectionOf(fingerprint)) {
-            inspect(model, fingerprint).write(inspection());
+        if (!isInspectionOf(fingerprint)) {
+            inspect(model, fingerprint).write(file(SpdInspection.FILE));
         }
-        if (!hasGalleryOf(fingerprint)) {
-            buildGallery(model, fingerprint).write(gallery());
+        if (!isGalleryOf(fingerprint)) {
+            buildGallery(model, fingerprint).write(file(Gallery.FILE));
         }
     }
 
@@ -179,28 +171,25 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         };
     }
 
-    private boolean hasInspectionOf(String fingerprint) {
+    private boolean isInspectionOf(String fingerprint) {
+        Path file = file(SpdInspection.FILE);
         try {
-            return Files.exists(inspection())
-                    && SpdInspection.read(inspection()).model().equals(fingerprint);
+            return Files.exists(file) && SpdInspection.read(file).model().equals(fingerprint);
         } catch (IOException damaged) {
             return false; // written again
         }
     }
 
-    private boolean hasGalleryOf(String fingerprint) {
+    private boolean isGalleryOf(String fingerprint) {
+        Path file = file(Gallery.FILE);
         try {
-            return Files.exists(gallery()) && Gallery.read(gallery()).model().equals(fingerprint);
+            return Files.exists(file) && Gallery.read(file).model().equals(fingerprint);
         } catch (GalleryFileException damaged) {
             return false; // written again
         }
     }
 
-    private Path inspection() {
-        return folder.path().resolve(SpdInspection.FILE);
-    }
-
-    private Path gallery() {
-        return folder.path().resolve(Gallery.FILE);
+    private Path file(String name) {
+        return folder.path().resolve(name);
     }
 }

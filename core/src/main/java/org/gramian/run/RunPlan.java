@@ -38,12 +38,8 @@ import org.gramian.train.loop.TrainingData.Parts;
  *
  * @param dataset the images, readable or not
  * @param config a value for every key, with its origin, and the model and recipe that they describe
- * @param fingerprint fingerprint of the split of the whole dataset
- * @param near near-duplicates that the splits keep together, see {@link Duplicates#near}
  * @param duplicates identical files and near-duplicates that cross-validation on training images keeps in one fold,
  *     with any protocol; identical files only if near-duplicates are ignored
- * @param content hash of the images, see {@link AuditReport#content}
- * @param names names of all folds of the protocol
  * @param folds folds to train, with readable images only
  */
 public record RunPlan(
@@ -65,7 +61,6 @@ public record RunPlan(
     /**
      * Plans a run: checks the dataset and splits it into folds.
      *
-     * @param remarks receives messages for the user
      * @throws UnfitDataException if the images do not suffice for the configuration
      */
     static RunPlan of(Dataset dataset, Settings settings, AuditReport audit, Consumer<String> remarks) {
@@ -288,7 +283,6 @@ public record RunPlan(
      * Checks, before features are computed, that each fold has enough training images for its pooling, and that its
      * classifier's solver fits into memory.
      *
-     * @param remarks receives warnings for the user
      * @throws ConfigException naming key and fold, if the head of a fold cannot be created or solved
      */
     void requireFeasible(Consumer<String> remarks) {

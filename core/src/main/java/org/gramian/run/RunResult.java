@@ -9,8 +9,6 @@ import org.gramian.train.loop.Cancellation;
 /**
  * Result of a run.
  *
- * @param folds with a model
- * @param audit of the images; unreadable ones are left out
  * @param early why it stopped early; empty if it came to its end
  */
 public record RunResult(List<FoldResult> folds, AuditReport audit, Optional<Cancellation.Reason> early) {

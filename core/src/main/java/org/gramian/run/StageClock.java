@@ -31,7 +31,6 @@ public final class StageClock {
     private double secondsPerStep;
     private OptionalDouble speed = OptionalDouble.empty();
 
-    /** @param clock source of the time */
     public StageClock(InstantSource clock) {
         this.clock = clock;
     }

@@ -47,15 +47,6 @@ final class TensorBoardLog {
     /** Folder of the event files in that of a fold. */
     static final String FOLDER = "tensorboard";
 
-    private static final String VERSION = "brain.Event:2";
-    private static final int WALL_TIME = 1;
-    private static final int STEP = 2;
-    private static final int FILE_VERSION = 3;
-    private static final int SUMMARY = 5;
-    private static final int VALUE = 1;
-    private static final int TAG = 1;
-    private static final int SIMPLE_VALUE = 2;
-
     /** An epoch that a file holds. */
     private record Written(int stage, int epoch) {}
 
@@ -69,9 +60,7 @@ final class TensorBoardLog {
     /**
      * Opens the log of a fold. A file is created with the first epoch.
      *
-     * @param fold folder of the fold
      * @param validated whether there is a validation set; without one, epochs are compared by training loss
-     * @param time source of the time
      * @param history epochs that an interrupted run wrote; it repeats those after its last checkpoint
      */
     TensorBoardLog(Path fold, boolean validated, InstantSource time, List<EpochDone> history) {
@@ -155,21 +144,18 @@ final class TensorBoardLog {
 
     /** The first event of a file. */
     static byte[] version(double wallTime) {
-        return new Writer()
-                .float64(WALL_TIME, wallTime)
-                .text(FILE_VERSION, VERSION)
-                .toBytes();
+        return new Writer().float64(1, wallTime).text(3, "brain.Event:2").toBytes();
     }
 
     /** An event with scalars by tag. */
     static byte[] event(double wallTime, long step, SequencedMap<String, Double> scalars) {
         Writer summary = new Writer();
-        scalars.forEach((tag, scalar) ->
-                summary.message(VALUE, new Writer().text(TAG, tag).float32(SIMPLE_VALUE, scalar.floatValue())));
+        scalars.forEach(
+                (tag, scalar) -> summary.message(1, new Writer().text(1, tag).float32(2, scalar.floatValue())));
         return new Writer()
-                .float64(WALL_TIME, wallTime)
-                .integer(STEP, step)
-                .message(SUMMARY, summary)
+                .float64(1, wallTime)
+                .integer(2, step)
+                .message(5, summary)
                 .toBytes();
     }
 

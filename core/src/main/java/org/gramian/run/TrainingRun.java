@@ -5,12 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.gramian.backbone.weights.WeightStore;
@@ -33,9 +35,6 @@ import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
-import org.gramian.run.plan.MemoryEstimate;
-import org.gramian.run.plan.Pace;
-import org.gramian.run.plan.Workload;
 import org.gramian.tensor.Device;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Audited.Finding;
@@ -60,9 +59,6 @@ import org.gramian.train.recipe.Recipe;
  * result.summary().text(Metric.ACCURACY);
  * }</pre>
  *
- * @param dataset the images
- * @param settings of the run; unset ones get their defaults
- * @param weights of pretrained backbones
  * @param cache folder of features that runs share; without it they are removed with the run
  * @param context device, threads, listener, cancellation and checkpoint interval. Its listener receives one event at a time, from
  *     any thread while images are audited
@@ -264,7 +260,6 @@ public record TrainingRun(
     /**
      * Plans the run without training.
      *
-     * @param audit of these images for these crops
      * @throws UnfitDataException if the images do not suffice for the settings
      * @throws org.gramian.run.config.ConfigException if settings contradict each other or the number of images
      */
@@ -503,5 +498,33 @@ public record TrainingRun(
         result.ifPresent(one -> context.listener()
                 .accept(new TrainEvent.FoldDone(index + 1, all, one.folder(), FoldRun.accuracy(one.evaluation()))));
         return result;
+    }
+
+    /** Measures the seconds that each task of a run takes for an image, from its events. */
+    private static final class Pace {
+        private final LongSupplier nanoseconds;
+        private final Map<String, Long> starts = new HashMap<>();
+        private final Map<String, Double> seconds = new HashMap<>();
+        private long last;
+
+        Pace(LongSupplier nanoseconds) {
+            this.nanoseconds = nanoseconds;
+            this.last = nanoseconds.getAsLong();
+        }
+
+        synchronized void accept(TrainEvent event) {
+            long now = nanoseconds.getAsLong();
+            if (event instanceof TrainEvent.Task(String name, long done, long _) && done > 0) {
+                // a task begins when the one before it ends: the first batch counts too
+                long start = starts.computeIfAbsent(name, _ -> last);
+                seconds.put(name, (now - start) / 1e9 / done);
+            }
+            last = now;
+        }
+
+        /** Returns the seconds per image of a task; 0 if it did not run. */
+        synchronized double seconds(String task) {
+            return seconds.getOrDefault(task, 0.0);
+        }
     }
 }

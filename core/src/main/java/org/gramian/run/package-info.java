@@ -15,7 +15,7 @@
  * <ol>
  *   <li>The audit reads every image; unreadable images, and those too small for the crops, are left out.
  *   <li>A {@link org.gramian.run.RunPlan} has the completed settings ({@link org.gramian.run.config}) and a {@link
- *       org.gramian.run.FoldPlan} for each fold. {@link org.gramian.run.plan} has work, memory and pace.
+ *       org.gramian.run.FoldPlan} for each fold.
  *   <li>Each fold is a {@code FoldRun}: {@link org.gramian.train.loop.TwoStageTraining} trains its model, the test set evaluates it after
  *       each stage.
  *   <li>A {@code FoldFolder} gets {@code model.safetensors}, {@code evaluation.json}, {@code predictions.csv}, {@code confusion.csv} and

@@ -15,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -154,27 +153,6 @@ final class ClassifierTest {
     }
 
     @Test
-    void bytesInMemoryAndTheirFileGetTheSameBitsAndBothKindsOfRows() throws IOException {
-        byte[] content = Files.readAllBytes(file(3));
-        List<ImageSource> sources = List.of(ImageSource.of(file(3)), ImageSource.of("memory", content));
-        List<ImageResult.Computed> results = new ArrayList<>();
-        try (Classifier classifier = classifier("paper:32")) {
-            for (ImageSource source : sources) {
-                classifier.run(
-                        List.of(source),
-                        EnumSet.allOf(Engine.Rows.class),
-                        (_, result) -> results.add(assertInstanceOf(ImageResult.Computed.class, result)));
-            }
-            assertThat(results).hasSize(2);
-            assertThat(results.get(0).prediction())
-                    .isPresent()
-                    .isEqualTo(results.get(1).prediction());
-            assertThat(results.get(0).descriptor())
-                    .containsExactly(results.get(1).descriptor());
-        }
-    }
-
-    @Test
     void derivedClassifiersShareTheEngineAndItsEnd() {
         Image image = TinyModel.image(1, 60, 50);
         Classifier classifier = classifier("paper:32");
@@ -184,14 +162,6 @@ final class ClassifierTest {
         assertThatIllegalArgumentException().isThrownBy(() -> classifier.withBatch(0));
         derived.close();
         assertThatIllegalStateException().isThrownBy(() -> classifier.predict(image));
-    }
-
-    @Test
-    void differentImagesGetDifferentAnswers() {
-        try (Classifier classifier = classifier("center:32")) {
-            assertThat(classifier.predict(TinyModel.image(1, 60, 60)).logits())
-                    .isNotEqualTo(classifier.predict(TinyModel.image(2, 60, 60)).logits());
-        }
     }
 
     @Test

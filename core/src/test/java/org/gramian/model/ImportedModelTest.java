@@ -52,27 +52,6 @@ final class ImportedModelTest {
         }
     }
 
-    @Test
-    void theRestOfTheNetworkCanBeThePooling() throws IOException {
-        Path file = OnnxModel.write(folder, "block.relu_1", "tail");
-        ModelHeader header = ModelFile.header(file);
-        assertThat(header.texts()).containsEntry("pooling", "tail");
-        assertThat(header.descriptorSize()).isEqualTo(12);
-        ModelFile.read(file, Device.CPU).close();
-    }
-
-    @Test
-    void aTensorInsideABranchCanBeTheFeatureLayer() throws IOException {
-        Path file = OnnxModel.write(folder, "block.relu", "covariance/triu");
-        try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
-            Backbone backbone = stored.model().backbone();
-            assertThat(backbone).hasToString("small:block.relu");
-            assertThat(backbone.channels()).isEqualTo(8);
-            assertThat(backbone.layersUsed()).containsExactly("relu", "block.relu");
-            assertThat(backbone.cutAt("relu_1").layersUsed()).endsWith("relu_1");
-        }
-    }
-
     /** Replaces bytes of a definition by as many others. */
     private static UnaryOperator<String> bytes(String from, String to) {
         return text -> {

@@ -41,16 +41,6 @@ final class PredictionTest {
     }
 
     @Test
-    void aHigherTemperatureIsLessSure() {
-        Logits logits = Logits.of(3, 1, 0);
-        double sure =
-                Prediction.of(logits, TinyModel.card("center", 0.5)).best().probability();
-        double unsure =
-                Prediction.of(logits, TinyModel.card("center", 2)).best().probability();
-        assertThat(sure).isGreaterThan(unsure);
-    }
-
-    @Test
     void scoresThatAreNoAnswerAreNamed() {
         ModelCard card = TinyModel.card("center");
         assertThatIllegalArgumentException()

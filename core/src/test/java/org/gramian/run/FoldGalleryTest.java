@@ -119,16 +119,6 @@ class FoldGalleryTest {
     }
 
     @Test
-    void existingGalleryIsNotRecomputed() throws IOException, InterruptedException {
-        SmallRun run = run();
-        run.train(List.of());
-        run.trainer(events::add, Cancellation.onRequest()).train(run.place());
-        assertThat(events)
-                .noneMatch(
-                        event -> event instanceof Task(String name, long _, long _) && !name.equals("checking images"));
-    }
-
-    @Test
     void galleryCanBeDisabled() throws IOException, InterruptedException {
         SmallRun run = run().with("gallery", false);
         run.train(List.of());

@@ -112,14 +112,6 @@ class FoldPlanTest {
     }
 
     @RandomTest(times = 6)
-    void seedDeterminesTheValidationSet(Seed seed) throws IOException {
-        Dataset dataset = dataset(1, 30, 30);
-        Parts parts = parts(dataset, fold(dataset), 0.3, seed.value());
-        assertThat(parts(dataset, fold(dataset), 0.3, seed.value())).isEqualTo(parts);
-        assertThat(parts(dataset, fold(dataset), 0.3, seed.value() + 1)).isNotEqualTo(parts);
-    }
-
-    @RandomTest(times = 6)
     void duplicatesStayTogether(Seed seed) throws IOException {
         Dataset dataset = dataset(3, 30, 30);
         Fold everything = new Fold("all", List.copyOf(all(dataset)), List.of(), List.of());
@@ -153,16 +145,6 @@ class FoldPlanTest {
         assertThat(remarks).singleElement().asString().has(facts("'few'", "loss"));
     }
 
-    @Test
-    void validationSetOfTheProtocolIsUsed() throws IOException {
-        Dataset dataset = dataset(1, 4, 4);
-        Fold fold = new Fold("given", List.of(0, 1, 4, 5), List.of(2, 6), List.of(3, 7));
-        Parts parts = parts(dataset, fold, 0.5, 1);
-        assertThat(parts.validation())
-                .containsExactly(dataset.samples().get(2), dataset.samples().get(6));
-        assertThat(parts.training()).hasSize(4);
-    }
-
     @RandomTest(times = 6)
     void everyImageOfAGivenSplitIsUsedOnce(Seed seed) throws IOException {
         Dataset dataset = dataset(1, 9, 12);
@@ -183,29 +165,6 @@ class FoldPlanTest {
                 assertThat(remarks).hasSize(wanted ? 1 : 0);
             }
         }
-    }
-
-    @Test
-    void unreadableImagesAreLeftOut() throws IOException {
-        Dataset dataset = dataset(1, 9, 9);
-        Set<Integer> readable = all(dataset);
-        readable.removeAll(Set.of(0, 1, 2));
-        Parts parts = FoldPlan.of(
-                        dataset,
-                        "",
-                        fold(dataset),
-                        readable,
-                        new ValidationSplit(0.3, false, 1, Duplicates.of(dataset), remarks::add))
-                .parts();
-        List<Sample> used = new ArrayList<>(parts.training());
-        used.addAll(parts.validation());
-        used.addAll(parts.test());
-        assertThat(used)
-                .hasSize(15)
-                .doesNotContain(
-                        dataset.samples().get(0),
-                        dataset.samples().get(1),
-                        dataset.samples().get(2));
     }
 
     @Test

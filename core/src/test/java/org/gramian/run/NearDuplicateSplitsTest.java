@@ -16,7 +16,6 @@ import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import javax.imageio.ImageIO;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.evaluate.TestImages;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
@@ -24,7 +23,6 @@ import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
-import org.gramian.model.ModelFile;
 import org.gramian.pooling.Fidelity;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
@@ -237,22 +235,5 @@ final class NearDuplicateSplitsTest {
                 .best()
                 .accuracy();
         return new double[] {compared, solved.getFirst().values().getOrDefault("cv_accuracy", -1.0)};
-    }
-
-    @Test
-    void modelRecognizesItsTestImages() throws IOException, InterruptedException {
-        settings =
-                settings.with("data.protocol", Protocols.parse("holdout:0.3")).with("seed", 3L);
-        RunPlan plan = plan();
-        TrainingRun trainer = trainer();
-        trainer.train(folder.resolve("run"));
-        TestImages chosen = TestImages.choose(
-                dataset,
-                ModelFile.header(folder.resolve("run/model.safetensors")).card(),
-                TestImages.Request.DEFAULT);
-        assertThat(chosen.indexes().stream()
-                        .map(index -> dataset.samples().get(index).name()))
-                .containsExactlyInAnyOrderElementsOf(
-                        names(plan.folds().getFirst().parts().test()));
     }
 }

@@ -117,15 +117,6 @@ class RunImagesTest {
     }
 
     @Test
-    void aSingleClassIsRefused() throws IOException {
-        TrainingRun trainer =
-                run.of(PaintedImages.folders(folder.resolve("one"), 4)).trainer();
-        assertThatThrownBy(trainer::audit)
-                .isInstanceOf(UnfitDataException.class)
-                .has(facts("2", "classes"));
-    }
-
-    @Test
     void finishedRunOfOtherImagesIsRefused() throws IOException, InterruptedException {
         run.train(List.of());
         PaintedImages.paint(run.dataset().samples().getFirst().file(), 0, 12345);

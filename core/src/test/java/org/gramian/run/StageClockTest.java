@@ -59,14 +59,6 @@ class StageClockTest {
     }
 
     @Test
-    void atTheEndThereIsNoEstimate() {
-        step(9, 3, 2);
-        step(9, 4, 2);
-        clock.epochDone();
-        assertThat(clock.eta()).isEmpty();
-    }
-
-    @Test
     void afterAResumeOnlyStepsOfThisProcessCount() {
         step(5, 1, 2);
         step(5, 2, 2);

@@ -10,20 +10,16 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.gramian.basis.Protobuf.Reader;
 import org.gramian.image.dataset.protocol.Protocols;
-import org.gramian.linear.LinearSolver;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Stepped;
@@ -194,47 +190,5 @@ class TensorBoardLogTest {
         requireHistory(run.place(), true);
         run.trainer().train(run.place());
         assertThat(files(run.place())).as("nothing was left to train").hasSize(2);
-    }
-
-    @Test
-    void writesRepeatedEpochOnce() throws IOException {
-        EpochDone first = epoch(0);
-        EpochDone second = epoch(1);
-        TensorBoardLog log =
-                new TensorBoardLog(folder, true, () -> Instant.ofEpochSecond(1_700_000_000), List.of(first));
-        log.accept(first);
-        assertThat(files(folder)).isEmpty();
-        log.accept(second);
-        assertThat(events(files(folder).getFirst())).extracting(Event::step).containsExactly(0L, 2L);
-    }
-
-    private static EpochDone epoch(int number) {
-        return new EpochDone(1, number, 0.1, 1.5, 0.5, 0.25, 1.25, true, OptionalDouble.empty());
-    }
-
-    @Test
-    void writesNoFilesByDefault() throws IOException, InterruptedException {
-        SmallRun run = run(0.34).with("tensorboard", false);
-        run.trainer().train(run.place());
-        assertThat(files(run.place())).isEmpty();
-    }
-
-    @Test
-    void warnsForSolvedClassifier() throws IOException, InterruptedException {
-        List<String> remarks = new ArrayList<>();
-        SmallRun run = SmallRun.in(folder)
-                .with("network.pooling", "average")
-                .with("network.classifier", Optional.of(LinearSolver.parse("mean")))
-                .with("stage1.epochs", 0)
-                .with("tensorboard", true);
-        TrainingRun trainer = run.trainer(
-                event -> {
-                    if (event instanceof TrainEvent.Warning(String text)) {
-                        remarks.add(text);
-                    }
-                },
-                Cancellation.onRequest());
-        trainer.plan(trainer.audit());
-        assertThat(remarks).anyMatch(text -> text.startsWith("--tensorboard has no effect"));
     }
 }

@@ -1,7 +1,6 @@
 package org.gramian.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
@@ -16,7 +15,6 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.ModelFile;
-import org.gramian.run.config.ConfigException;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,11 +51,5 @@ class TestCropsTest {
                         .isCloseTo(expected.logits().get(0) - expected.logits().get(1), within(1e-4));
             }
         }
-    }
-
-    @Test
-    void tooSmallTestSizeIsRefused() throws IOException {
-        SmallRun run = SmallRun.in(folder).with("data.test-crops", Optional.of(CropPlan.parse("center:1")));
-        assertThatThrownBy(run::plan).isInstanceOf(ConfigException.class);
     }
 }

@@ -108,15 +108,6 @@ final class TimeBudgetTest {
     }
 
     @Test
-    void longerBudgetUsesMoreImages() throws IOException, InterruptedException {
-        train("short", Duration.ofSeconds(16));
-        now.set(0);
-        train("long", Duration.ofMinutes(5));
-        assertThat(sample("short").orElseThrow().used()).isLessThan(ALL);
-        assertThat(sample("long")).as("all images").isEmpty();
-    }
-
-    @Test
     void budgetShorterThanReadingEndsWithFirstModel() throws IOException, InterruptedException {
         RunResult result = train("run", Duration.ofSeconds(1));
         assertThat(result.early()).contains(Cancellation.Reason.OUT_OF_TIME);

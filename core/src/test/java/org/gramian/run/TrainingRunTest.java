@@ -162,18 +162,6 @@ class TrainingRunTest {
     }
 
     @Test
-    void onlyFoldIsInTheRunFolder() throws IOException, InterruptedException {
-        settings =
-                settings.with("data.protocol", Protocols.parse("holdout:0.3")).with("stage2.epochs", 0);
-        RunResult result = train("run");
-        assertThat(result.folds()).singleElement().satisfies(fold -> {
-            assertThat(fold.folder()).isEqualTo(folder.resolve("run"));
-            assertThat(fold.afterFirst()).isEmpty();
-        });
-        assertThat(content("run")).containsKey("model.safetensors").doesNotContainKey("stage1.json");
-    }
-
-    @Test
     void finishedRunIsNotTrainedAgain() throws IOException, InterruptedException {
         RunResult first = train("run");
         Map<String, List<Byte>> before = content("run");
@@ -324,40 +312,5 @@ class TrainingRunTest {
         assertThat(content("some").keySet()).noneMatch(file -> file.startsWith("fold-1/"));
         trainer.train(plan.only(List.of("1")), audit, folder.resolve("some"));
         requireSameFiles("some", "whole");
-    }
-
-    @Test
-    void unreadableImagesAreLeftOutOfARun() throws IOException, InterruptedException {
-        Path broken = dataset.samples().get(4).file();
-        Files.writeString(broken, "not an image");
-        RunPlan plan = trainer().plan(trainer().audit());
-        for (FoldPlan fold : plan.folds()) {
-            assertThat(Stream.of(
-                                    fold.parts().training(),
-                                    fold.parts().validation(),
-                                    fold.parts().test())
-                            .flatMap(List::stream))
-                    .hasSize(17)
-                    .noneMatch(sample -> sample.file().equals(broken));
-        }
-    }
-
-    @Test
-    void unreadableClassIsNamed() throws IOException {
-        for (int i = 6; i < 12; i++) {
-            Files.writeString(dataset.samples().get(i).file(), "no picture " + i);
-        }
-        assertThatThrownBy(() -> train("run"))
-                .isInstanceOf(UnfitDataException.class)
-                .hasMessageContaining("c1");
-        assertThat(folder.resolve("run")).doesNotExist();
-    }
-
-    @Test
-    void protocolThatDoesNotFitTheImagesIsRefused() {
-        settings = settings.with("data.protocol", Protocols.parse("kfold:9"));
-        assertThatThrownBy(() -> train("run"))
-                .isInstanceOf(UnfitDataException.class)
-                .hasMessageContaining("kfold:9");
     }
 }

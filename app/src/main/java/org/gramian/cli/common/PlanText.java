@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.Locale;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.QuotedText;
+import org.gramian.run.MemoryEstimate;
+import org.gramian.run.Workload;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig;
-import org.gramian.run.plan.MemoryEstimate;
-import org.gramian.run.plan.Workload;
 
 /** Output of {@code --dry-run}: every value with its origin, and sizes of the run. */
 public final class PlanText {

@@ -175,13 +175,7 @@ public final class CompareCommand implements Callable<Integer> {
         }
     }
 
-    /**
-     * Comparisons of one model with others, as text for the terminal and as JSON.
-     *
-     * @param names names of the models, one more than there are comparisons
-     * @param comparisons of the first with each of the others
-     * @param metrics metrics that the text shows
-     */
+    /** Comparisons of one model with others, as text for the terminal and as JSON. */
     private record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Metric> metrics) {
         private static final String P_VALUE =
                 "p: probability of such a difference if both are equally accurate (McNemar's test)";

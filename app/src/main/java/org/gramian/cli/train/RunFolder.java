@@ -11,14 +11,8 @@ import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.run.ExistingRun;
-import org.gramian.run.RunPlan;
-import org.gramian.run.config.Settings;
 
-/**
- * The folder of a run: its configuration and the path of its images.
- *
- * @param path the folder
- */
+/** The folder of a run: its configuration and the path of its images. */
 public record RunFolder(Path path) {
     private static final String IMAGES = "images.txt";
 
@@ -86,25 +80,16 @@ public record RunFolder(Path path) {
                 throw new IllegalArgumentException("--out " + path
                         + ": expected a new or empty folder, found files in it;"
                         + " choose another one"
-                        + (new ExistingRun(path).exists()
+                        + (run().exists()
                                 ? ", or resume the run with: " + CommandHint.of("train", "--resume", path)
                                 : ""));
             }
         }
     }
 
-    /** Returns whether a run was begun. */
-    boolean exists() {
-        return new ExistingRun(path).exists();
-    }
-
-    Settings settings() {
-        return new ExistingRun(path).settings();
-    }
-
-    /** Returns the plan with the folds that the run was started with. */
-    RunPlan rest(RunPlan whole) throws IOException {
-        return new ExistingRun(path).rest(whole);
+    /** Returns the configuration files of the folder. */
+    ExistingRun run() {
+        return new ExistingRun(path);
     }
 
     Path images() throws IOException {

@@ -3,10 +3,8 @@ package org.gramian.cli.train;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.gramian.basis.EnumWords;
@@ -43,9 +41,6 @@ final class TableOptions {
             paramLabel = "ROW:KEY=VALUE",
             description = "a key for one row, e.g. isqrt:stage1.rate=0.01; repeatable")
     private List<String> settings = new ArrayList<>();
-
-    @Option(names = "--only", paramLabel = "ROW,...", description = "train only these rows, by name or title")
-    private List<String> only = new ArrayList<>();
 
     @Option(
             names = "--baseline",
@@ -105,16 +100,8 @@ final class TableOptions {
         List<TableRow> rows = new ArrayList<>(preset().map(TablePreset::rows).orElse(List.of()));
         methods.forEach(text -> rows.addAll(named("--methods", () -> TableRow.parse(text))));
         settings.forEach(text -> set(rows, text));
-        Set<String> trained = new LinkedHashSet<>();
-        for (String text : only) { // a name may itself contain commas
-            List<String> names = find(rows, text).isPresent() ? List.of(text) : List.of(text.split(",", -1));
-            names.forEach(name -> trained.add(require(rows, "--only", name.strip())));
-        }
         return new TableRun.Plan(
-                rows,
-                common,
-                Optional.ofNullable(baseline).map(name -> require(rows, "--baseline", name)),
-                only.isEmpty() ? Set.copyOf(names(rows)) : trained);
+                rows, common, Optional.ofNullable(baseline).map(name -> require(rows, "--baseline", name)));
     }
 
     /** Adds the setting {@code ROW:KEY=VALUE} to its row: the longest name or title, since poolings contain colons. */

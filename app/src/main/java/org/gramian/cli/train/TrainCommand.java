@@ -12,10 +12,6 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.gramian.accelerate.Rule;
-import org.gramian.backbone.PublicFile;
-import org.gramian.backbone.weights.BundledWeights;
-import org.gramian.backbone.weights.WeightName;
-import org.gramian.backbone.weights.WeightStore;
 import org.gramian.cli.common.CacheOptions;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
@@ -33,11 +29,9 @@ import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.TrainingRun;
-import org.gramian.run.config.BackboneRanking;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig;
-import org.gramian.run.config.TrainConfig.Quality;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
@@ -64,9 +58,6 @@ import picocli.CommandLine.Parameters;
                     + " value."
         })
 public final class TrainCommand implements Callable<Integer> {
-    /** With fewer training images per class than this, more images help most. */
-    private static final int FEW_PER_CLASS = 30;
-
     private static final String NO_REPORT = "--no-report";
 
     @Mixin
@@ -134,7 +125,9 @@ public final class TrainCommand implements Callable<Integer> {
             caching.resume(begun);
             noReport |= begun.contains(NO_REPORT);
         }
-        Settings requested = resumed == null ? options.requested(torch, console::say) : folder.settings();
+        Settings requested = resumed == null
+                ? options.requested(torch, console::say)
+                : folder.run().settings();
         requested.find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
         Dataset dataset = dataset(requested, folder);
         dataset.notes().stream()
@@ -151,7 +144,7 @@ public final class TrainCommand implements Callable<Integer> {
                 return planAndTrain(trainer, display, folder, interruption);
             } catch (InterruptedTrainingException stopped) {
                 console.warn(
-                        folder.exists()
+                        folder.run().exists()
                                 ? "interrupted; the first model stays; resume with: " + resume(folder)
                                 : "interrupted before training began");
                 return ExitCode.INTERRUPTED;
@@ -169,7 +162,7 @@ public final class TrainCommand implements Callable<Integer> {
     }
 
     private RunPlan selected(RunPlan whole, RunFolder folder) throws IOException {
-        return folds.isEmpty() ? folder.rest(whole) : whole.only(folds);
+        return folds.isEmpty() ? folder.run().rest(whole) : whole.only(folds);
     }
 
     /** @throws InterruptedTrainingException if interrupted before training */
@@ -301,7 +294,6 @@ public final class TrainCommand implements Callable<Integer> {
             }
             if (result.early().isEmpty()) {
                 moreEpochs(result).forEach(console::say);
-                advice(plan, trainer).ifPresent(console::say);
             }
         }
         if (result.early().isPresent()) {
@@ -335,45 +327,6 @@ public final class TrainCommand implements Callable<Integer> {
                 .flatMap(one -> one.advice().stream())
                 .map(text -> "tip: " + text)
                 .toList();
-    }
-
-    /** Returns what would raise the accuracy most. */
-    private static Optional<String> advice(RunPlan plan, TrainingRun trainer) throws IOException {
-        int images = plan.folds().getFirst().parts().training().size();
-        int perClass = images / plan.dataset().classes().size();
-        if (plan.config().network().weights().isEmpty()) {
-            return Optional.of("tip: " + weights(trainer.weights()));
-        }
-        if (perClass < FEW_PER_CLASS) {
-            return Optional.of(
-                    "tip: more images would help most; there are " + perClass + " training images per class");
-        }
-        if (plan.config().network().weights().equals(Optional.of(BundledWeights.NAME))) {
-            return Optional.of("tip: a larger backbone usually helps; get one with: " + download());
-        }
-        boolean frozen = plan.config().recipe().stage2().epochs() == 0;
-        return frozen && trainer.context().device().kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
-                ? Optional.of("tip: fine-tuning on a GPU (--device cuda) would help; the backbone was frozen")
-                : Optional.empty();
-    }
-
-    /** How to train with pretrained weights, after a run without. */
-    private static String weights(WeightStore store) throws IOException {
-        List<WeightName> available = store.available();
-        if (!available.isEmpty()) {
-            return "this run used no pretrained weights; those of "
-                    + available.getFirst()
-                    + " are installed: train with --backbone "
-                    + available.getFirst().architecture();
-        }
-        return "this run used no pretrained weights; get some with: " + download() + ", or from a file with: "
-                + CommandHint.of("weights", "import", "FILE") + "; then train again";
-    }
-
-    /** Returns the command that downloads the recommended weights, with their size. */
-    private static String download() {
-        PublicFile file = BackboneRanking.download();
-        return CommandHint.of("weights", "get", file.name()) + " (" + Math.round(file.mebibytes()) + " MiB)";
     }
 
     /** Adds how to resume to a failure, if there is a checkpoint. */

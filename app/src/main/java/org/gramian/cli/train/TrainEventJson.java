@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes the events of a run for {@code --log-format json}; accuracies are fractions, epochs and stages count from 1. */
 final class TrainEventJson {
-    private static final String STAGE = "stage";
-
     private final Console console;
     private final StageClock clock;
     private @Nullable Progress progress;
@@ -42,7 +40,6 @@ final class TrainEventJson {
     /**
      * Writes an event.
      *
-     * @param stage current stage, if training began
      * @param prefix row and fold, as {@code fold 2/3, }
      */
     void accept(TrainEvent event, @Nullable StageStarted stage, String prefix) {
@@ -84,7 +81,7 @@ final class TrainEventJson {
                 write(
                         "stage_start",
                         prefix,
-                        values(STAGE, started.stage(), "epochs", started.epochs(), "crops", started.crops()));
+                        values("stage", started.stage(), "epochs", started.epochs(), "crops", started.crops()));
             case Stepped _ -> {} // one object per epoch is enough
             case EpochDone done -> {
                 if (stage != null) {
@@ -96,17 +93,13 @@ final class TrainEventJson {
                         "stage_end",
                         prefix,
                         values(
-                                STAGE,
-                                done.stage(),
-                                "epochs",
-                                done.epochs(),
-                                "best_epoch",
-                                done.kept() + 1,
-                                "reason",
-                                done.reason()));
+                                "stage", done.stage(),
+                                "epochs", done.epochs(),
+                                "best_epoch", done.kept() + 1,
+                                "reason", done.reason()));
             case Evaluated evaluated -> {
                 Map<String, Object> values = accuracy(evaluated.test());
-                values.put(STAGE, evaluated.stage());
+                values.put("stage", evaluated.stage());
                 write("test", prefix, values);
             }
             case FoldDone done -> write("fold_done", prefix, accuracy(done.test()));
@@ -114,12 +107,12 @@ final class TrainEventJson {
     }
 
     private Map<String, Object> epoch(EpochDone done, StageStarted stage) {
-        Map<String, Object> values = new LinkedHashMap<>();
-        values.put(STAGE, done.stage());
-        values.put("epoch", done.epoch() + 1);
-        values.put("epochs", stage.epochs());
-        values.put("loss", done.loss());
-        values.put("acc", done.accuracy());
+        Map<String, Object> values = values(
+                "stage", done.stage(),
+                "epoch", done.epoch() + 1,
+                "epochs", stage.epochs(),
+                "loss", done.loss(),
+                "acc", done.accuracy());
         if (done.isValidated()) {
             values.put("val_loss", done.validationLoss());
             values.put("val_acc", 1 - done.validationError());
@@ -137,18 +130,12 @@ final class TrainEventJson {
 
     private static Map<String, Object> head(HeadCandidate entry) {
         return values(
-                "name",
-                entry.name(),
-                "pooling",
-                entry.pooling(),
-                "classifier",
-                entry.classifier(),
-                "size",
-                entry.size(),
-                "accuracy",
-                entry.accuracy(),
-                "standard_error",
-                entry.error());
+                "name", entry.name(),
+                "pooling", entry.pooling(),
+                "classifier", entry.classifier(),
+                "size", entry.size(),
+                "accuracy", entry.accuracy(),
+                "standard_error", entry.error());
     }
 
     private static Map<String, Object> solution(Solved found) {

@@ -95,7 +95,6 @@ public final class TrainOptions {
      * rate chosen automatically for one pooling may be wrong for another.
      *
      * @param torch has the option {@code --accelerate}, which sets the key {@code accelerate}
-     * @param remarks receives notes on an ONNX file as backbone, which is installed first
      * @throws ConfigException naming file, line and key, or the option
      * @throws IOException if an ONNX file as backbone is not usable
      */

@@ -21,13 +21,7 @@ import org.gramian.run.ExistingRun;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunResult;
 
-/**
- * Final output of a run: metrics, summary.txt and the report.
- *
- * @param result what came of it
- * @param planned how many folds it was to have
- * @param folder where it is kept
- */
+/** Final output of a run: metrics, summary.txt and the report. */
 public record TrainSummary(RunResult result, int planned, RunFolder folder) {
     String text() {
         List<FoldResult> folds = result.folds();

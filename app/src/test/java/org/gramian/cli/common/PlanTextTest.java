@@ -6,12 +6,12 @@ import static org.gramian.testing.Facts.facts;
 import java.nio.file.Path;
 import java.util.List;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.run.MemoryEstimate;
+import org.gramian.run.Workload;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
-import org.gramian.run.plan.MemoryEstimate;
-import org.gramian.run.plan.Workload;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 

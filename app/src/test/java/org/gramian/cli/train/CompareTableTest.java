@@ -5,20 +5,14 @@ import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.gramian.cli.Program;
 import org.gramian.cli.Run;
-import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.table.TableReport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledOnOs;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -97,10 +91,9 @@ final class CompareTableTest extends TrainFixture {
 
     @Test
     void optionsFindRowsByTitle() {
-        Run run = compare((Object[])
-                        ("--methods bcnn,isqrt,average --only average,B-CNN --baseline iSQRT-COV --epochs 3 --dry-run"
-                                        + " --set-for B-CNN:network.classifier=mean")
-                                .split(" "))
+        Run run = compare((Object[]) ("--methods bcnn,isqrt,average --baseline iSQRT-COV --epochs 3 --dry-run"
+                                + " --set-for B-CNN:network.classifier=mean")
+                        .split(" "))
                 .done();
         assertThat(run.out())
                 .containsPattern("B-CNN, mean +bcnn +pictures .* to train")
@@ -114,7 +107,6 @@ final class CompareTableTest extends TrainFixture {
             value = {
                 "--methods averge | --methods, averge, average, gramian methods",
                 "--methods average --baseline bcnn | --baseline, average, bcnn",
-                "--methods average --only avrage | --only, avrage, average",
                 "--methods average --set-for averag:seed=1 | --set-for, averag:seed=1, average",
                 "--methods average --set-for average:seed=1 | seed",
                 "--methods average --pooling bcnn | --pooling, LABEL=bcnn",
@@ -142,46 +134,5 @@ final class CompareTableTest extends TrainFixture {
         assertThat(run.err()).contains(words).doesNotContain("Exception", "\tat ");
         assertThat(run.out()).isEmpty();
         assertThat(out).doesNotExist();
-    }
-
-    @Test
-    @EnabledIfSystemProperty(named = "gramian.full", matches = "true")
-    @DisabledOnOs(OS.WINDOWS)
-    void killedAndInterruptedTableEndsWithSameBytes() throws IOException, InterruptedException {
-        Object[] rows = {
-            "--methods", "average," + COVARIANCE, "--epochs", 12, "--schedule", "constant", "--keep-every", "0s"
-        };
-        Path log = root.resolve("log");
-        try (Program program = Program.start(log, line(rows))) {
-            await(program, out.resolve("pictures/average/fold-2/checkpoint.safetensors"));
-            program.kill();
-        }
-        try (Program program = Program.start(log, line(rows))) {
-            await(program, out.resolve("pictures/cov/fold-1/checkpoint.safetensors"));
-            program.process().destroy();
-            assertThat(program.code()).as(program.said()).isEqualTo(ExitCode.INTERRUPTED);
-            assertThat(program.said()).contains("gramian compare ");
-        }
-        Run gone = compare(rows).done();
-        assertThat(gone.err()).doesNotContainPattern("1 of 2\\W+average");
-        List<String> broken = untimed();
-        TinyTraining.delete(out.resolve("pictures"));
-        assertThat(compare(rows).code()).isZero();
-        assertThat(untimed()).isEqualTo(broken);
-    }
-
-    private static void await(Program program, Path file) throws InterruptedException {
-        while (program.process().isAlive() && !Files.exists(file)) {
-            Thread.sleep(1);
-        }
-    }
-
-    /** All forms without the times of epochs. */
-    private List<String> untimed() throws IOException {
-        List<String> texts = new ArrayList<>();
-        String json = Files.readString(out.resolve("table.json"));
-        texts.add(json.replaceAll("\"seconds_per_epoch\" : [^,]+,", ""));
-        texts.add(Files.readString(out.resolve("table.md")).replaceAll("\\| \\d+\\.\\d+ \\|", ""));
-        return texts;
     }
 }

@@ -1,14 +1,12 @@
 package org.gramian.cli.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.fail;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.gramian.cli.Program;
 import org.gramian.cli.common.CommandHint;
@@ -21,62 +19,10 @@ import org.junit.jupiter.api.condition.OS;
 /** What Ctrl-C and SIGTERM do to {@code gramian train}, outside of steps as well. */
 @DisabledOnOs(OS.WINDOWS)
 final class InterruptedTrainingTest extends TrainFixture {
-    private static final int SIGTERM = 128 + 15;
-
-    private Program start(Object... more) throws IOException {
-        return Program.start(root.resolve("log"), tiny.begin(out, more));
-    }
-
-    /** With a pooling so large that to guess its time takes a while. */
-    private Program startSlowly(String... more) throws IOException {
-        List<String> line = new ArrayList<>(List.of(
-                "train",
-                tiny.images().root().toString(),
-                "--out",
-                out.toString(),
-                "--backbone",
-                "filters",
-                "--pooling",
-                "conv:512/rbf/spd:256/triu"));
-        line.addAll(tiny.context());
-        line.addAll(List.of(more));
-        return Program.start(root.resolve("log"), line);
-    }
-
     private static void await(Program program, String words) throws IOException, InterruptedException {
         while (program.process().isAlive() && !program.said().contains(words)) {
             Thread.sleep(1);
         }
-    }
-
-    @Test
-    void resumeIsOfferedOnceThereIsARunFolder() throws IOException, InterruptedException {
-        try (Program program = startSlowly()) {
-            await(program, "filters");
-            program.process().destroy();
-            assertThat(program.code()).as(program.said()).isEqualTo(ExitCode.INTERRUPTED);
-            assertThat(program.said()).contains("interrupted").doesNotContain("Exception", "Shutdown");
-            assertThat(program.said().contains("--resume")).isEqualTo(Files.exists(out));
-        }
-    }
-
-    /** An epoch that ends between the two lines fails before the signal comes, and is cut short by it: then it is tried again. */
-    @Test
-    void reportsFailureWhileStopping() throws IOException, InterruptedException {
-        for (int attempt = 0; attempt < 10; attempt++) {
-            try (Program program = start("--epochs", 4000, "--schedule", "constant", "--keep-every", "1h")) {
-                await(program, "epoch 2/");
-                Files.move(out, root.resolve("elsewhere" + attempt));
-                program.process().destroy();
-                int code = program.code();
-                if (code != SIGTERM) {
-                    assertThat(code).as(program.said()).isEqualTo(ExitCode.USAGE);
-                    assertThat(program.said()).contains(out.toString()).doesNotContain("Exception");
-                    return;
-                }
-            }
-        }
-        fail("the failure came before the signal every time");
     }
 
     /** In a pseudo terminal of {@code script}, which passes the key on; a bar must not take the signal away from the training. */

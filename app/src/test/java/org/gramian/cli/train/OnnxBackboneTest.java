@@ -87,17 +87,6 @@ final class OnnxBackboneTest extends TrainFixture {
         assertThat(header.card().preprocessing().text()).startsWith("RGB mean=122.770938,");
     }
 
-    @Test
-    void backbonesListsCutPoints() {
-        Run text = done(Run.of("backbones", network, "--size", "64"));
-        assertThat(text.out())
-                .containsPattern("block.relu_1 +8×16×16 +880")
-                .containsPattern("relu_1 +12×8×8 +1,756 +\\(default\\)")
-                .containsPattern("logits +5×1×1");
-        assertThat(done(Run.of("backbones", network, "--json")).out()).has(facts("\"defaultLayer\" : \"relu_1\""));
-        assertThat(done(Run.of("methods", "bcnn", "--backbone", network)).out()).has(facts("12 channels", "78 values"));
-    }
-
     @ParameterizedTest
     @CsvSource({
         "imagenet, 'RGB mean=123.675,116.28,103.53 std=58.395,57.12,57.375'",

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -48,33 +47,11 @@ final class SolvedClassifierTest extends TrainFixture {
         assertThat(again.resolve("model.safetensors")).hasSameBinaryContentAs(model);
     }
 
-    @Test
-    void resumesFinishedFolds() {
-        Path out = root.resolve("run");
-        done(train(out, "--pooling", "average", "--classifier", "lda", "--protocol", "kfold:2"));
-        assertThat(done(tiny.goOn(out)).err()).contains(out.toString());
-    }
-
-    @Test
-    void warnsOfRandomParameters() {
-        Run run = done(
-                train(root.resolve("run"), "--pooling", "conv:4/covariance/triu", "--classifier", "mean", "--dry-run"));
-        assertThat(run.err()).has(facts("network.classifier=mean"));
-        assertThat(run.out()).contains("network.classifier");
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"svmm", "svm:C=-1", "lda:shrinkage=2", "mean:1", ""})
     void rejectsInvalidClassifier(String text) {
         Run run = train(root.resolve("run"), "--classifier", text);
         assertThat(run.code()).isEqualTo(2);
         assertThat(run.err()).contains("--classifier: ").doesNotContain("Exception");
-    }
-
-    @Test
-    void fineTunesAfterSolving() {
-        Run run = done(train(root.resolve("run"), "--classifier", "svm", "--fine-tune", "2"));
-        assertThat(root.resolve("run/stage1.json")).exists();
-        assertThat(root.resolve("run/frozen.safetensors")).doesNotExist();
     }
 }

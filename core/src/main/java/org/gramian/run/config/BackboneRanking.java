@@ -1,7 +1,6 @@
 package org.gramian.run.config;
 
 import java.util.List;
-import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.BundledWeights;
 
 /**
@@ -11,7 +10,7 @@ import org.gramian.backbone.weights.BundledWeights;
  * for SqueezeNet; {@link BundledWeights#NAME}, which has no such figure, was better than SqueezeNet on dtd10, FMD and
  * cars39. On FMD, with the paper's head on frozen features, EfficientNet-Lite4 reached 86 % and GoogLeNet 75 %.
  */
-public final class BackboneRanking {
+final class BackboneRanking {
     static final List<String> BEST_FIRST = List.of(
             "dinov2-vitb14-reg",
             "dinov2-vitb14",
@@ -40,17 +39,5 @@ public final class BackboneRanking {
     /** The rule of the choice, for options and docs. */
     static final String RULE = "the best of those with installed weights and " + BundledWeights.NAME;
 
-    /** Largest download that is recommended, in MiB. */
-    private static final double MOST_MEBIBYTES = 100;
-
     private BackboneRanking() {}
-
-    /** Returns the weights of the best backbone that can be downloaded and is small enough for a CPU. */
-    public static PublicFile download() {
-        return BEST_FIRST.stream()
-                .flatMap(name -> PublicFile.of(name).stream())
-                .filter(file -> file.mebibytes() <= MOST_MEBIBYTES)
-                .findFirst()
-                .orElseThrow();
-    }
 }

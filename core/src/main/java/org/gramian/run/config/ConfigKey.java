@@ -7,24 +7,14 @@ import java.util.stream.Collectors;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 
-/** A key of the configuration, declared in {@link TrainConfig}. */
-public final class ConfigKey<T> {
-    private final String name;
-    private final String usage;
-    private final ValueCodec<T> codec;
-    private final String help;
-    private final String defaultText;
-    private final boolean isFixed;
-
-    ConfigKey(String name, String usage, ValueCodec<T> codec, String help, String defaultText, boolean isFixed) {
-        this.name = name;
-        this.usage = usage;
-        this.codec = codec;
-        this.help = help;
-        this.defaultText = defaultText;
-        this.isFixed = isFixed;
-    }
-
+/**
+ * A key of the configuration, declared in {@link TrainConfig}.
+ *
+ * @param usage names of its option and label of the value; empty if only {@code --set} and files reach the key
+ * @param isFixed whether the default is a value, not chosen automatically
+ */
+public record ConfigKey<T>(
+        String name, String usage, ValueCodec<T> codec, String help, String defaultText, boolean isFixed) {
     /** Returns all keys, in the order of {@link TrainConfig}. */
     public static List<ConfigKey<?>> all() {
         return TrainConfig.keys();
@@ -54,31 +44,16 @@ public final class ConfigKey<T> {
         List<Option> options = new ArrayList<>();
         for (ConfigKey<?> key : all()) {
             key.option().ifPresent(options::add);
-            if (key == TrainConfig.CROPS) {
+            if (key.equals(TrainConfig.CROPS)) {
                 options.add(Option.IMAGE_SIZE);
             }
         }
         return options;
     }
 
-    /** Returns the name with its section, e.g. {@code stage1.rate}. */
-    public String name() {
-        return name;
-    }
-
-    /** Returns the description. */
-    public String help() {
-        return help;
-    }
-
     /** Returns the notation of the values, e.g. {@code NUMBER} or {@code f32|f16}. */
     public String values() {
         return codec.notation();
-    }
-
-    /** Returns the default in words. */
-    public String defaultText() {
-        return defaultText;
     }
 
     /** Returns the text of the default, unless it is chosen automatically. */
@@ -166,10 +141,7 @@ public final class ConfigKey<T> {
     /**
      * An option of training on the command line.
      *
-     * @param group heading in the help
-     * @param names its name and its aliases
      * @param label name of the value in the help; empty if the option has no value
-     * @param help description
      * @param constant value of the key that an option without value sets
      */
     public record Option(String group, List<String> names, String label, String help, String constant) {

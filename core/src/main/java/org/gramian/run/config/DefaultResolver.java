@@ -114,12 +114,7 @@ public final class DefaultResolver {
     /**
      * Dataset, weights and device, which defaults depend on.
      *
-     * @param layout layout of the dataset
-     * @param protocol default protocol of the layout
-     * @param images number of images
-     * @param classes number of classes
      * @param weights weights that can be opened, sorted by name
-     * @param device device of training
      */
     public record Context(
             String layout, Protocol protocol, int images, int classes, List<WeightName> weights, Device.Kind device) {
@@ -290,22 +285,15 @@ public final class DefaultResolver {
         List<String> present = BackboneRanking.BEST_FIRST.stream()
                 .filter(name -> context.weightsOf(name).isPresent())
                 .toList();
-        if (present.isEmpty()) {
-            choose(
-                    "network.backbone",
-                    BackboneRanking.WITHOUT_WEIGHTS,
-                    "no pretrained weights are installed; get some with: gramian weights get NAME");
-        } else if (present.equals(List.of(BundledWeights.NAME))) {
-            choose(
-                    "network.backbone",
-                    BundledWeights.NAME,
-                    "its weights are part of Gramian; get stronger ones with: gramian weights get NAME");
-        } else {
-            choose(
-                    "network.backbone",
-                    present.getFirst(),
-                    "the best with installed weights (" + String.join(", ", present) + ")");
-        }
+        boolean bundled = present.equals(List.of(BundledWeights.NAME));
+        choose(
+                "network.backbone",
+                present.isEmpty() ? BackboneRanking.WITHOUT_WEIGHTS : present.getFirst(),
+                present.isEmpty()
+                        ? "no pretrained weights are installed; get some with: gramian weights get NAME"
+                        : bundled
+                                ? "its weights are part of Gramian; get stronger ones with: gramian weights get NAME"
+                                : "the best with installed weights (" + String.join(", ", present) + ")");
     }
 
     private void chooseBackboneOf(Optional<String> weights) {
@@ -336,12 +324,10 @@ public final class DefaultResolver {
                     "or svm where cross-validation on the training images prefers it");
             return;
         }
-        boolean hasSolver = Methods.find(get(TrainConfig.POOLING))
-                .map(Method::classifier)
-                .filter(word -> !word.equals(Method.SOFTMAX))
-                .isPresent();
-        if (!hasSolver) {
-            untrainedSize(get(TrainConfig.POOLING), NetworkConfig.backbone(settings))
+        Backbone backbone = NetworkConfig.backbone(settings);
+        Optional<String> named = Methods.find(get(TrainConfig.POOLING)).map(Method::classifier);
+        if (named.filter(word -> !word.equals(Method.SOFTMAX)).isEmpty()) {
+            untrainedSize(get(TrainConfig.POOLING), backbone)
                     .ifPresent(size ->
                             choose("network.classifier", solver(size), "the pooling has no trainable parameters"));
         }

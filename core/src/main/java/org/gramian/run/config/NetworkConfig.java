@@ -12,13 +12,11 @@ import org.gramian.train.loop.HeadSearch;
 /**
  * The model: backbone, pooling and kind of classifier.
  *
- * @param backbone backbone up to a layer
  * @param weights name of installed weights, or a file; empty for a backbone that needs none
  * @param pooling from feature maps to the descriptor; the baseline if a comparison selects it
  * @param auto whether a comparison on the training images selects the pooling
  * @param second pooling of the head that competes with the solved one of a search, see {@link HeadSearch#fineTuned} and {@link
  *     HeadSearch#learned}; empty for none
- * @param logitNorm whether logits are batch-normalized
  */
 public record NetworkConfig(
         Backbone backbone,
@@ -101,11 +99,7 @@ public record NetworkConfig(
         }
     }
 
-    /**
-     * Returns the head.
-     *
-     * @param images number of training images
-     */
+    /** Returns the head. */
     public Head head(int classes, int images) {
         return new Head(pooling.resolve(backbone, images), classes, logitNorm);
     }

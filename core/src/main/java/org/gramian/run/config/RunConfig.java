@@ -12,13 +12,7 @@ import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.gramian.train.recipe.StageRecipe;
 
-/**
- * The complete configuration of a training run, besides images and device.
- *
- * @param settings a value for every key
- * @param network the model that they describe
- * @param recipe stages, optimizer and loss that they describe
- */
+/** The complete configuration of a training run, besides images and device. */
 public record RunConfig(Settings settings, NetworkConfig network, Recipe recipe) {
     /** The backbone is frozen in stage 1. */
     private static final double FROZEN = 0;

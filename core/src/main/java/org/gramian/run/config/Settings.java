@@ -22,8 +22,6 @@ public record Settings(Map<String, Setting> values) {
     /**
      * One value.
      *
-     * @param key name of the key, e.g. {@code stage1.rate}
-     * @param value parsed value
      * @param origin e.g. {@code default}, {@code run.yaml, line 3}, {@code --lr} or {@code chosen: …}
      * @param wanted whether the user set the value; other values were chosen for the set ones and may be wrong for different ones
      */
@@ -61,7 +59,6 @@ public record Settings(Map<String, Setting> values) {
      * Returns these values and one more, set by the user; it replaces a former value of its key.
      *
      * @param value the value or its text
-     * @param origin e.g. {@code --lr}
      * @throws ConfigException if the key is unknown or the value is invalid
      */
     public Settings with(String name, Object value, String origin) {
@@ -85,7 +82,6 @@ public record Settings(Map<String, Setting> values) {
      * Returns the settings of a command line.
      *
      * @param typed text of each given option, by its name; options that set no key are ignored
-     * @param pairs values of {@code --set}
      * @param example of a pair, for messages
      * @throws ConfigException naming the option, if a text is invalid or a key is set twice
      */

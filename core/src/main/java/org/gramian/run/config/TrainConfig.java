@@ -296,7 +296,6 @@ public final class TrainConfig {
     /**
      * Begins the declaration of a key.
      *
-     * @param codec of its values
      * @param name section and name, e.g. {@code stage1.rate}
      * @param option names of the option and label of its value, e.g. {@code --lr --learning-rate RATE}; without label it negates the
      *     default

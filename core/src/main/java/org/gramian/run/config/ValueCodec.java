@@ -26,10 +26,9 @@ import org.gramian.train.recipe.Schedule;
  * Text form of the values of a key: {@code parse(print(v)) = v}.
  *
  * @param notation notation in the help, e.g. {@code NUMBER} or {@code f32|f16}
- * @param parse throws IllegalArgumentException for invalid text
  * @param print inverse of the parser
  */
-record ValueCodec<T>(String notation, Function<String, T> parse, Function<T, String> print) {
+public record ValueCodec<T>(String notation, Function<String, T> parse, Function<T, String> print) {
     private static final String DECIMAL = "[+-]?(\\d{1,20}\\.?\\d{0,30}|\\.\\d{1,30})([eE][+-]?\\d{1,3})?";
 
     static final ValueCodec<Boolean> BOOLEANS = words(List.of(true, false), List.of("true", "false"));

@@ -37,20 +37,6 @@ final class ConfigFileTest {
         assertThat(read.recipe()).isEqualTo(RunConfig.of(settings).recipe());
     }
 
-    @RandomTest(times = 3)
-    void writingTwiceGivesTheSameBytes(Seed seed) throws IOException {
-        Settings settings = new RandomConfigs(seed.random()).next();
-        Path first = folder.resolve("a.yaml");
-        Path second = folder.resolve("b.yaml");
-        ConfigFile.write(first, settings);
-        Settings read = Settings.NONE;
-        for (Settings.Setting setting : ConfigFile.read(first).values().values()) {
-            read = read.with(setting.key(), setting.text());
-        }
-        ConfigFile.write(second, read);
-        assertThat(second).hasSameBinaryContentAs(first);
-    }
-
     @RandomTest
     void everyKeyCanBeWrittenInASectionOrWithADot(Seed seed) {
         for (ConfigKey<?> key : ConfigKey.all()) {
@@ -200,15 +186,6 @@ final class ConfigFileTest {
                 arguments("seed: " + "x".repeat(100_000), facts("seed")),
                 arguments("a".repeat(1000) + ": 1", facts("…'")),
                 arguments("#" + "x".repeat(1 << 20), facts("1048576")));
-    }
-
-    @Test
-    void yamlAliasesAreRefused() {
-        StringBuilder text = new StringBuilder("a: &a [lol]\n");
-        for (char c = 'b'; c < 'k'; c++) {
-            text.append(c + ": &" + c + " [" + ("*" + (char) (c - 1) + ",").repeat(9) + "]\n");
-        }
-        assertThatExceptionOfType(ConfigException.class).isThrownBy(() -> read(text.toString()));
     }
 
     @Test

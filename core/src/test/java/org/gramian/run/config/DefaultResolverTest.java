@@ -113,24 +113,9 @@ final class DefaultResolverTest {
     }
 
     @Test
-    void otherWeightsOfTheBackboneAreFallback() {
-        assertValues(complete("", Device.Kind.CPU, "googlenet-bvlc"), "network.weights=googlenet-bvlc");
-        assertValues(complete("", Device.Kind.CPU, "vgg16-a", "vgg16", "vgg16-keras"), "network.weights=vgg16");
-    }
-
-    @Test
     void everyBackboneWithWeightsHasARank() {
         assertThat(BackboneRanking.BEST_FIRST).containsExactlyInAnyOrderElementsOf(WeightName.architectures());
         assertThat(Backbones.names()).contains(BackboneRanking.WITHOUT_WEIGHTS);
-    }
-
-    @ParameterizedTest
-    @CsvSource({"stage1.epochs=3", "stage1.rate=0.5", "network.classifier=softmax"})
-    void trainedHeadUsesTheDefaultPooling(String pair) {
-        assertThat(RunConfig.of(complete(pair, Device.Kind.CPU, "googlenet"))
-                        .network()
-                        .pooling())
-                .isEqualTo(Pooling.parse("default"));
     }
 
     @ParameterizedTest
@@ -213,16 +198,6 @@ final class DefaultResolverTest {
         Pooling pooling = RunConfig.of(all).network().pooling();
         assertThat(pooling).isEqualTo(Pooling.parse(text, fidelity));
         assertThat(Pooling.parse(all.get(TrainConfig.POOLING), fidelity)).isEqualTo(pooling);
-    }
-
-    /** Every fidelity trains something, and a backbone without parameters is not fine-tuned. */
-    @ParameterizedTest
-    @EnumSource
-    void filtersAreNeverFineTuned(Fidelity fidelity) {
-        for (Device.Kind device : Device.Kind.values()) {
-            Settings all = complete("fidelity=" + fidelity.text() + " network.backbone=filters", device, "googlenet");
-            assertValues(all, "stage2.epochs=0 network.weights=none");
-        }
     }
 
     @Test

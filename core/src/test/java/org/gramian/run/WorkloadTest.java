@@ -1,4 +1,4 @@
-package org.gramian.run.plan;
+package org.gramian.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -62,16 +62,6 @@ final class WorkloadTest {
     }
 
     @Test
-    void imagesOfAFoldAreCountedOnce() {
-        Workload work = work(config("data.protocol=thirds:3"));
-        assertThat(work.folds()).hasSize(3).allSatisfy(fold -> {
-            assertThat(fold.training() + fold.validation() + fold.test()).isEqualTo(60);
-            assertThat(fold.validation()).isEqualTo(4);
-            assertThat(fold.test()).isEqualTo(20);
-        });
-    }
-
-    @Test
     void featuresThatFoldsShareAreComputedOnce() {
         assertThat(work(config("data.protocol=thirds:3", "data.crops=paper"), 0).features())
                 .isEqualTo(60 * 15);
@@ -122,11 +112,5 @@ final class WorkloadTest {
         assertThat(work(config("stage1.epochs=0", "stage2.epochs=1", "network.classifier=softmax"))
                         .features())
                 .isZero();
-    }
-
-    @Test
-    void solverNeedsFeaturesOfAllImages() {
-        Workload work = work(config("data.protocol=thirds:1", "network.classifier=svm", "network.pooling=average"));
-        assertThat(work.features()).isEqualTo(60);
     }
 }

@@ -1,4 +1,4 @@
-package org.gramian.run.plan;
+package org.gramian.run;
 
 import java.util.Collection;
 import java.util.HashSet;
@@ -22,9 +22,6 @@ import org.gramian.train.loop.TrainingData.Parts;
 /**
  * Amount of work of a run, counted from configuration and folds.
  *
- * @param config of the run
- * @param classes number of classes
- * @param folds sizes of its folds
  * @param features number of cached features of all folds together; 0 without stage 1 and solver
  */
 public record Workload(RunConfig config, int classes, List<Fold> folds, long features) {
@@ -32,11 +29,7 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         folds = List.copyOf(folds);
     }
 
-    /**
-     * Returns the workload of some folds.
-     *
-     * @param folds splits by name
-     */
+    /** Returns the workload of some folds. */
     public static Workload of(RunConfig config, int classes, SequencedMap<String, Parts> folds) {
         List<Fold> sizes = folds.entrySet().stream()
                 .map(fold -> Fold.of(fold.getKey(), fold.getValue()))
@@ -76,20 +69,20 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
 
     /** Returns the shape {@code [c, h, w]} of a crop's feature. */
     public Shape featureShape() {
-        int size = config.get(TrainConfig.CROPS).size();
-        return config.network().backbone().features(size, size);
+        return features(config.get(TrainConfig.CROPS).size());
     }
 
     /** Estimates the disk space of cached features in bytes. */
     public long cacheBytes() {
         return features
-                * Math.max(featureShape().elements(), testFeatures())
+                * Math.max(
+                        featureShape().elements(),
+                        features(config.testPlan().size()).elements())
                 * config.get(TrainConfig.FEATURE_TYPE).bytes();
     }
 
-    private long testFeatures() {
-        int size = config.testPlan().size();
-        return config.network().backbone().features(size, size).elements();
+    private Shape features(int size) {
+        return config.network().backbone().features(size, size);
     }
 
     /** Returns the number of parameters of the backbone. */
@@ -99,23 +92,24 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
 
     /** Returns the number of parameters of pooling and classifier, without the tail of the backbone. */
     public long headParameters() {
-        Set<String> tail = head().pretrained().keySet();
-        return headParameters(spec -> !tail.contains(spec.name()));
+        return count(spec -> !isOfTail(spec));
     }
 
     /** Returns the number of head parameters that are trained, not fitted. */
     public long trainedParameters() {
-        Set<String> tail = head().pretrained().keySet();
-        return headParameters(spec -> !tail.contains(spec.name()) && spec.role() != ParameterSpec.Role.FITTED);
+        return count(spec -> !isOfTail(spec) && spec.role() != ParameterSpec.Role.FITTED);
     }
 
     /** Returns the number of parameters of the backbone's tail, if the pooling uses it. */
     public long tailParameters() {
-        Set<String> tail = head().pretrained().keySet();
-        return headParameters(spec -> tail.contains(spec.name()));
+        return count(this::isOfTail);
     }
 
-    private long headParameters(Predicate<ParameterSpec> counted) {
+    private boolean isOfTail(ParameterSpec spec) {
+        return head().pretrained().containsKey(spec.name());
+    }
+
+    private long count(Predicate<ParameterSpec> counted) {
         return head().parameters(config.network().backbone().channels()).stream()
                 .filter(counted)
                 .mapToLong(spec -> spec.shape().elements())
@@ -130,17 +124,13 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
     }
 
     private Head head() {
-        return config.network().head(classes, images());
+        int largest = folds.stream().mapToInt(Fold::training).max().orElse(0);
+        return config.network().head(classes, largest);
     }
 
     /** Returns the length of the descriptor. */
     public long descriptorSize() {
         return head().pooling().descriptorSize(featureShape().at(0));
-    }
-
-    /** Returns the training images of the largest fold. */
-    private int images() {
-        return folds.stream().mapToInt(Fold::training).max().orElse(0);
     }
 
     /**
@@ -181,16 +171,9 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
                         .sum();
     }
 
-    /**
-     * Sizes of a fold.
-     *
-     * @param name of the fold
-     * @param training images
-     * @param validation images
-     * @param test images
-     */
+    /** Sizes of a fold. */
     public record Fold(String name, int training, int validation, int test) {
-        static Fold of(String name, Parts parts) {
+        private static Fold of(String name, Parts parts) {
             return new Fold(
                     name,
                     parts.training().size(),

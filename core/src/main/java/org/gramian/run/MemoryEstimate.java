@@ -1,10 +1,11 @@
-package org.gramian.run.plan;
+package org.gramian.run;
 
 import java.lang.management.ManagementFactory;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.stream.Collectors;
 import org.gramian.backbone.Backbone;
 import org.gramian.linear.LinearSolver;
 import org.gramian.run.config.ConfigException;
@@ -37,11 +38,7 @@ public record MemoryEstimate(long images, long extraction, long training, long s
     /** A decoded image of 12 megapixels. */
     private static final long IMAGE = 36L << 20;
 
-    /**
-     * Estimates the memory of a workload.
-     *
-     * @param threads decoding threads
-     */
+    /** Estimates the memory of a workload. */
     public static MemoryEstimate of(Workload work, Device device, int threads) {
         boolean gpu = device.kind() == Device.Kind.CUDA;
         int workers = gpu ? 1 : Libtorch.load().threads();
@@ -72,18 +69,15 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         return work.folds().stream().mapToLong(Workload.Fold::training).max().orElse(0) * work.trainingCrops();
     }
 
-    /** Returns the memory of refitting the classifier after stage 1; 0 without refit. */
+    /** Returns the memory of refitting the classifier after stage 1; 0 without refit, or without room for it. */
     private static long refit(Workload work) {
-        Optional<LinearSolver> solver = work.config().recipe().refit();
-        if (solver.isEmpty() || work.config().recipe().stage1().epochs() == 0) {
-            return 0;
-        }
-        try {
-            solver.get().requireRoom(rows(work), work.descriptorSize());
-            return solver(work, solver.get());
-        } catch (IllegalArgumentException tooMany) {
-            return 0;
-        }
+        return work.config()
+                .recipe()
+                .refit()
+                .filter(solver -> work.config().recipe().stage1().epochs() > 0
+                        && solver.hasRoom(rows(work), work.descriptorSize()))
+                .map(solver -> solver(work, solver))
+                .orElse(0L);
     }
 
     /** Returns the number of elements of the largest layer for one crop. */
@@ -113,19 +107,18 @@ public record MemoryEstimate(long images, long extraction, long training, long s
      * that would read 0.0 GB are left out.
      */
     public String text() {
-        List<String> parts = new ArrayList<>();
-        addPart(parts, "images", images);
-        addPart(parts, "feature extraction", extraction);
-        addPart(parts, "training", training);
-        addPart(parts, "solver", solver);
-        return (gpu ? gigabytes(device()) + " on the GPU and " + gigabytes(host()) : gigabytes(host()))
-                + (parts.isEmpty() ? "" : ": " + String.join(", ", parts));
-    }
-
-    private static void addPart(List<String> parts, String name, long bytes) {
-        if (bytes >= SHOWN) {
-            parts.add(name + " " + gigabytes(bytes));
-        }
+        SequencedMap<String, Long> parts = new LinkedHashMap<>();
+        parts.put("images", images);
+        parts.put("feature extraction", extraction);
+        parts.put("training", training);
+        parts.put("solver", solver);
+        String shown = parts.entrySet().stream()
+                .filter(part -> part.getValue() >= SHOWN)
+                .map(part -> part.getKey() + " " + gigabytes(part.getValue()))
+                .collect(Collectors.joining(", "));
+        return (gpu ? gigabytes(device()) + " on the GPU and " : "")
+                + gigabytes(host())
+                + (shown.isEmpty() ? "" : ": " + shown);
     }
 
     private static String gigabytes(long bytes) {

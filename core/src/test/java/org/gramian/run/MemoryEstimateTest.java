@@ -1,4 +1,4 @@
-package org.gramian.run.plan;
+package org.gramian.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -34,15 +34,5 @@ class MemoryEstimateTest {
         assertThatThrownBy(() -> trained(true).requireFits(64 * GB, 2 * GB)).has(facts("2.0 GB", "GPU"));
         MemoryEstimate solved = new MemoryEstimate(GB, GB, 0, 9 * GB, 9 * GB, false);
         assertThatThrownBy(() -> solved.requireFits(8 * GB, Long.MAX_VALUE)).has(facts("8.0 GB", "pca:64"));
-    }
-
-    @Test
-    void partsThatRoundToNothingAreLeftOut() {
-        assertThat(trained(false).text())
-                .isEqualTo("6.5 GB: images 1.0 GB, feature extraction 2.0 GB, training 5.0 GB");
-        assertThat(new MemoryEstimate(GB, GB / 25, 0, GB / 50, GB, false).text())
-                .endsWith(": images 1.0 GB")
-                .doesNotContain("0.0");
-        assertThat(new MemoryEstimate(0, 0, 0, 0, 0, true).text()).isEqualTo("0.0 GB on the GPU and 0.5 GB");
     }
 }

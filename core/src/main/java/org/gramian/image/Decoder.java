@@ -75,12 +75,10 @@ final class Decoder implements AutoCloseable {
         });
     }
 
-    /** A step that runs a reader on untrusted data. */
     interface Step<T> {
         T run() throws IOException;
     }
 
-    /** Checks size, tiles and sample type, and decodes to pixels. */
     BufferedImage image(DecodingLimits bounds) throws UnreadableException {
         @Nullable ImageReadParam parameters = format == ImageFormat.WEBP ? Libwebp.parameters() : null;
         return guarded(() -> {
@@ -134,7 +132,6 @@ final class Decoder implements AutoCloseable {
         }
     }
 
-    /** Returns whether the reader gave no warning at all. */
     boolean hasNoWarnings() {
         return warnings.isEmpty();
     }
@@ -203,13 +200,12 @@ final class Decoder implements AutoCloseable {
         private static final int HEADER_READS = 2;
         /** Pixels are decoded and dropped; honest files share the data of empty tiles. */
         private static final int PIXEL_READS = 32;
-        /** Allowance of small files. */
+
         private static final int FREE_BYTES = 1 << 20;
 
         /** Some decoders read the end as zeros without end. */
         private static final int MAX_ENDS = 100;
 
-        /** Bytes between two checks of the time limit. */
         private static final int CLOCK_BYTES = 1 << 16;
 
         private final byte[] content;
@@ -225,7 +221,6 @@ final class Decoder implements AutoCloseable {
             allowance = FREE_BYTES + (long) HEADER_READS * content.length;
         }
 
-        /** Resets the allowance for reading pixels. */
         void allowPixels() {
             allowance = FREE_BYTES + (long) PIXEL_READS * content.length;
             ends = 0;

@@ -53,7 +53,6 @@ record DecodingLimits(ImageFormat format, ImageLimits limits, long fileBytes, lo
         return cancelled.getAsBoolean() || System.nanoTime() - end > 0;
     }
 
-    /** Returns the failure of a file that takes too long. */
     UnreadableException timeExceeded() {
         return UnreadableException.tooLarge("expected a file that decodes within " + MAX_TIME.toSeconds()
                 + " s and the time limit of its request, found one of " + fileBytes

@@ -15,14 +15,12 @@ import org.gramian.image.ImageInfo.Colour;
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
 record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, boolean complete) {
-    /** Colour model of a file, and bits of one channel. */
     record Kind(ImageInfo.Colour colour, int bits) {}
 
     static FileHeader of(byte[] content) {
         return new FileHeader(content, Optional.empty(), Optional.empty(), false);
     }
 
-    /** Returns the EXIF orientation; upright without EXIF data. */
     Orientation orientation() {
         return Orientation.of(content, exif);
     }
@@ -38,7 +36,6 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             return begins(content, "Exif\0\0") ? new Span(from + 6, to) : this;
         }
 
-        /** Returns whether the range begins with a text. */
         boolean begins(byte[] content, String text) {
             return length() >= text.length() && ImageFormat.starts(content, from, text);
         }
@@ -165,7 +162,6 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         /** Supported images have at most five: CMYK and alpha. */
         private static final int MOST_SAMPLES = 64;
 
-        /** Version of BigTIFF. */
         private static final int BIG = 43;
 
         static FileHeader prepare(byte[] content) throws UnreadableException {

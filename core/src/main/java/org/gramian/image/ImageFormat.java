@@ -54,7 +54,6 @@ public enum ImageFormat {
                 };
     }
 
-    /** Returns whether the content has a text, in ISO 8859-1, at a position. */
     static boolean starts(byte[] content, int from, String text) {
         byte[] wanted = text.getBytes(StandardCharsets.ISO_8859_1);
         return content.length >= from + wanted.length
@@ -126,7 +125,6 @@ public enum ImageFormat {
         JPEG_2000("JPEG 2000", "opj_decompress -i IMAGE.jp2 -o IMAGE.png"),
         VIDEO("a video", "ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg");
 
-        /** Number of first bytes that identify a format. */
         static final int MAGIC_BYTES = 64;
 
         private static final List<String> HEIF_BRANDS =

@@ -223,7 +223,6 @@ public final class ImageReader {
         }
     }
 
-    /** Decodes with one of Java's image readers. */
     static ReadResult decode(byte[] content, DecodingLimits bounds) throws UnreadableException {
         FileHeader prepared = prepare(content, bounds);
         try (Decoder decoder = Decoder.tolerant(bounds, prepared.content(), prepared.complete())) {

@@ -93,7 +93,6 @@ final class JpegImage {
                 : TurboJpeg.installed().flatMap(decoder -> decoder.decode(content, width, height, divisor));
     }
 
-    /** Decodes with the most tolerant reader. */
     static Image tolerant(byte[] content, JpegHeader header, DecodingLimits bounds) throws UnreadableException {
         try (Decoder decoder = Decoder.tolerant(bounds, content, header.complete)) {
             if (header.frame().marker() == JpegHeader.LOSSLESS) {
@@ -165,7 +164,6 @@ final class JpegImage {
             return (int) Math.round(factor * (1 << FRACTION_BITS));
         }
 
-        /** Converts interleaved components to RGB, in place if possible. */
         static byte[] rgb(byte[] components, JpegHeader.Coding coding, boolean inverted) {
             return switch (coding) {
                 case RGB -> components;
@@ -260,13 +258,11 @@ final class JpegImage {
         /** One in a baseline file, about ten in a progressive one. */
         private int scans;
 
-        /** Number of segments that the decoder gets. */
         private int segments;
 
         /** Segments before the first scan that no decoder needs: comments, colour profiles, thumbnails, data of programs. */
         private final List<Span> unused = new ArrayList<>();
 
-        /** Whether the end-of-image marker was found. */
         private boolean complete;
 
         /** Whether decoders treat it differently: a colour profile, which is ignored here, or 16-bit quantization tables. */
@@ -284,7 +280,6 @@ final class JpegImage {
             }
         }
 
-        /** Colour space of the components. */
         enum Coding {
             GRAY,
             RGB,
@@ -372,7 +367,6 @@ final class JpegImage {
             };
         }
 
-        /** Returns whether CMYK values are inverted, as Adobe stores them. */
         boolean inverted() {
             return transform >= 0;
         }

@@ -39,7 +39,6 @@ enum Orientation {
         this.fromLastRow = fromLastRow;
     }
 
-    /** Returns the EXIF number, 1 to 8. */
     int number() {
         return number;
     }

@@ -205,7 +205,7 @@ public final class Resize {
     private static final class FilterWeights {
         /** Weights are multiples of {@code 2^−22}: a byte times their sum still fits in 31 bits. */
         static final int SHIFT = 22;
-        /** Half of one, for rounding. */
+
         static final int HALF = 1 << (SHIFT - 1);
 
         private final int[] first;
@@ -246,7 +246,6 @@ public final class Resize {
             return weights;
         }
 
-        /** Pixels of the result. */
         int size() {
             return first.length;
         }
@@ -256,7 +255,6 @@ public final class Resize {
             return new FilterWeights(Arrays.copyOfRange(first, from, to), Arrays.copyOfRange(weights, from, to));
         }
 
-        /** Returns one past the last source pixel. */
         int end() {
             int end = 0;
             for (int i = 0; i < first.length; i++) {
@@ -265,7 +263,6 @@ public final class Resize {
             return end;
         }
 
-        /** Returns whether every window has four pixels. */
         boolean areFours() {
             return Arrays.stream(weights).allMatch(window -> window.length == 4);
         }

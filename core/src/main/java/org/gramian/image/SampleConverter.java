@@ -58,7 +58,6 @@ final class SampleConverter {
         }
     }
 
-    /** Returns the largest number of bits of a channel. */
     int bits() {
         return bits(raster.getSampleModel());
     }

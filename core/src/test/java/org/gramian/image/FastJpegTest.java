@@ -9,7 +9,6 @@ import java.awt.image.BufferedImage;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -55,21 +54,6 @@ final class FastJpegTest {
             assertThat(JpegHeader.of(file).isUsual()).isTrue();
             assertThat(JpegImage.fast(file, JpegHeader.of(file), bounds(file))).isPresent();
         }
-    }
-
-    @Test
-    void peculiarFilesAreNotUsual() throws UnreadableException {
-        byte[] file = FILES.getFirst();
-        byte[] profile = "ICC_PROFILE\0\1\1".getBytes(StandardCharsets.US_ASCII);
-        byte[] wideTable = new byte[129];
-        Arrays.fill(wideTable, (byte) 1);
-        wideTable[0] = 0x13; // 16 bits, table 3
-        assertThat(JpegHeader.of(JpegFile.with(file, 0xe2, profile)).isUsual()).isFalse();
-        assertThat(JpegHeader.of(JpegFile.with(file, 0xdb, wideTable)).isUsual())
-                .isFalse();
-        assertThat(JpegHeader.of(JpegFile.with(file, 0xe2, "FPXR".getBytes(StandardCharsets.US_ASCII)))
-                        .isUsual())
-                .isTrue();
     }
 
     @Test

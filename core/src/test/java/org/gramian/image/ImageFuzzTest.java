@@ -44,7 +44,7 @@ final class ImageFuzzTest {
     private static final List<byte[]> ORIGINALS = originals();
 
     @RandomTest(times = 20)
-    void everyDamagedFileEndsInAnImageOrAReason(Seed seed) {
+    void damagedFileGivesImageOrReason(Seed seed) {
         SplittableRandom random = seed.random();
         ImageReader reader = new ImageReader(LIMITS);
         for (int i = 0; i < FILES; i++) {

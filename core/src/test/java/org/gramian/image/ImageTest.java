@@ -53,10 +53,4 @@ final class ImageTest {
         assertThat(value(flipped, 1, 0, 0)).isEqualTo(value(image, 3, 0, 0));
         assertThat(flipped.flip().rgb()).isEqualTo(image.rgb());
     }
-
-    @Test
-    void rejectsWrongNumberOfBytes() {
-        assertRejected(() -> new Image(2, 2, new byte[11]), "12 bytes");
-        assertRejected(() -> new Image(0, 2, new byte[0]));
-    }
 }

@@ -75,18 +75,6 @@ final class OtherFormatsReadingTest {
     }
 
     @Test
-    void readsGrayBmp() {
-        BufferedImage gray = new BufferedImage(7, 3, BufferedImage.TYPE_BYTE_GRAY);
-        gray.getRaster().setSample(2, 1, 0, 77);
-        assertThat(value(read(written(gray, "bmp")).image(), 2, 1, 1)).isEqualTo(77);
-        assertThat(read(written(gray, "bmp")).origin().colour()).isEqualTo(Colour.GRAY);
-        assertThat(read(written(image(LIVELY, BufferedImage.TYPE_BYTE_INDEXED), "bmp"))
-                        .origin()
-                        .colour())
-                .isEqualTo(Colour.PALETTE);
-    }
-
-    @Test
     void rejectsFalseBmpHeaders() {
         byte[] file = written(image(LIVELY, BufferedImage.TYPE_3BYTE_BGR), "bmp");
         assertThat(refused(Arrays.copyOf(file, file.length - 1)).problem()).isEqualTo(Problem.TRUNCATED);
@@ -172,14 +160,6 @@ final class OtherFormatsReadingTest {
     private static int overWhite(int x, int y, int channel) {
         int alpha = 11 * x;
         return (int) Math.round((value(LIVELY, x, y, channel) * alpha + 255 * (255 - alpha)) / 255.0);
-    }
-
-    @Test
-    void appliesOrientationOfWebp() {
-        Readable reading = read(resource("turned.webp"));
-        assertThat(reading.image().rgb())
-                .isEqualTo(Orientation.TURNED_LEFT.upright(LIVELY).rgb());
-        assertThat(reading.origin().orientation()).isEqualTo(6);
     }
 
     @Test

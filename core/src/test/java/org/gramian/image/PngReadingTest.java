@@ -46,13 +46,6 @@ final class PngReadingTest {
         assertThat(reading.origin().colour()).isEqualTo(Colour.RGB_ALPHA);
     }
 
-    @Test
-    void composesGrayAlphaOverWhite() {
-        Readable reading = read(PngFile.of(3, 1, 8, 4).rows(row(6, i -> new int[] {100, 255, 100, 0, 100, 51}[i])));
-        assertThat(reading.image().rgb()).containsExactly(row(9, i -> new int[] {100, 255, 224}[i / 3]));
-        assertThat(reading.origin().colour()).isEqualTo(Colour.GRAY_ALPHA);
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 8})
     void stretchesGrayOfFewBits(int bits) {

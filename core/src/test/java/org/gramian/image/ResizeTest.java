@@ -87,13 +87,6 @@ final class ResizeTest {
     }
 
     @Test
-    void partOfExtremeReductionEqualsCropOfWhole() {
-        Image line = make(10_000, 2, (x, y) -> rgb(x, x >> 8, y));
-        assertThat(Resize.part(line, 3, 5, new Resize.Window(1, 2, 2, 3)).rgb())
-                .isEqualTo(Resize.to(line, 3, 5).crop(1, 2, 2, 3).rgb());
-    }
-
-    @Test
     void rejectsWindowOutside() {
         Image image = make(9, 9, (_, _) -> 0);
         assertRejected(() -> Resize.part(image, 5, 5, new Resize.Window(3, 0, 3, 5)), "5×5");

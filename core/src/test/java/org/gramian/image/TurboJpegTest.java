@@ -8,10 +8,7 @@ import static org.gramian.image.TestImages.lively;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.awt.image.BufferedImage;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.List;
 import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.ReadResult.Unreadable;
 import org.junit.jupiter.api.Test;
@@ -110,25 +107,6 @@ class TurboJpegTest {
             }
         }
         return sum / count;
-    }
-
-    @Test
-    void smallImagesAreNotScaled() {
-        ImageReader scaled = scaled();
-        byte[] small = jpeg(image(lively(63, 63), BufferedImage.TYPE_3BYTE_BGR), false);
-        assertThat(readable(scaled.read(small)).image().rgb())
-                .isEqualTo(readable(WHOLE.read(small)).image().rgb());
-    }
-
-    @Test
-    void orientationIsAppliedAndProfilesAreIgnored() {
-        ImageReader scaled = scaled();
-        byte[] file = jpeg(image(lively(80, 64), BufferedImage.TYPE_3BYTE_BGR), false);
-        byte[] profile = "ICC_PROFILE\0\1\1".getBytes(StandardCharsets.US_ASCII);
-        Image turned = readable(scaled.read(
-                        JpegFile.with(JpegFile.withOrientation(file, 6, ByteOrder.BIG_ENDIAN), 0xe2, profile)))
-                .image();
-        assertThat(List.of(turned.width(), turned.height())).containsExactly(32, 40);
     }
 
     /** What the library warns of is decided by the decoders that read all pixels. */

@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.gramian.image.ImageFormat.UnsupportedFormat;
-import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
@@ -77,13 +76,5 @@ final class UnsupportedFormatTest {
         }
         assertThat(((Unreadable) new ImageReader(ImageLimits.DEFAULT).read(file)).reason())
                 .contains("found a video");
-    }
-
-    @ParameterizedTest
-    @CsvSource({"heic, HEIC", "avif, AVIF", "isom, video"})
-    void reasonNamesFormat(String brand, String format) {
-        Unreadable found = (Unreadable) new ImageReader(ImageLimits.DEFAULT).read(bytes(FTYP + brand));
-        assertThat(found.problem()).isEqualTo(Problem.UNKNOWN_FORMAT);
-        assertThat(found.reason()).contains(format);
     }
 }

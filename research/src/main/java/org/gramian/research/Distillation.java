@@ -19,8 +19,8 @@ import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.augment.Augmentation;
+import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.Rendering;
-import org.gramian.image.batch.Shuffle;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Scope;
@@ -209,7 +209,7 @@ record Distillation(
 
     /** Measures mean and standard deviation of the teachers' channels on the first batches. */
     private void measureTargets(Student trained, StoredExamples examples) {
-        int[] order = Shuffle.epoch(examples.count(), options.seed(), 0);
+        int[] order = BatchLoader.shuffled(examples.count(), options.seed(), 0);
         try (Scope _ = Scope.open();
                 Examples.Pass pass = examples.pass(order, options.batch(), 0)) {
             List<Tensor> crops = new ArrayList<>();

@@ -166,7 +166,7 @@ public final class ExplainCommand implements Callable<Integer> {
 
     private Image read(ModelCard card) throws UnreadableImageException {
         ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(imageFile);
-        return switch (card.crops().whole().testing().validate(reading)) {
+        return switch (card.crops().whole().testing().validate(reading, Optional.empty())) {
             case ReadResult.Unreadable problem -> throw new UnreadableImageException(imageFile, problem);
             case ReadResult.Readable(Image image, var _) -> image;
         };

@@ -79,7 +79,7 @@ public final class Audit {
         ReadResult result = whole;
         for (Crops needed : crops) {
             if (result instanceof ReadResult.Readable) {
-                result = needed.validate(whole, sample);
+                result = needed.validate(whole, sample.box());
             }
         }
         return result;
@@ -174,7 +174,6 @@ public final class Audit {
             this(dataset, Partitioning.of(dataset.assignment()));
         }
 
-        /** Returns an image as the report names it. */
         AuditedImage member(int index) {
             Sample sample = dataset.samples().get(index);
             return new AuditedImage(
@@ -240,7 +239,6 @@ public final class Audit {
             return part == SplitPart.UNUSED ? "" : part.word();
         }
 
-        /** Returns the names of its parts. */
         List<String> names() {
             Stream<String> all = complete
                     ? Arrays.stream(SplitPart.values()).map(SplitPart::word)
@@ -250,7 +248,6 @@ public final class Audit {
                     .toList();
         }
 
-        /** Returns whether images are in more than one part. */
         boolean separates(Collection<Integer> images) {
             return images.stream()
                             .map(parts::get)
@@ -396,10 +393,6 @@ public final class Audit {
             private final int distance;
 
             NearHashes(long[] hashes, int distance) {
-                if (distance < 0 || distance > AuditOptions.MOST_BITS) {
-                    throw new IllegalArgumentException(
-                            "expected a distance of 0 to " + AuditOptions.MOST_BITS + " bits, found " + distance);
-                }
                 this.hashes = hashes;
                 this.distance = distance;
             }
@@ -455,7 +448,6 @@ public final class Audit {
                 return start;
             }
 
-            /** Returns the indexes of the hashes, sorted by the value of a band, then ascending. */
             private int[] sorted(int band, int[] start) {
                 int[] next = start.clone();
                 int[] sorted = new int[hashes.length];

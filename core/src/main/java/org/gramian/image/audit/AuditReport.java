@@ -171,7 +171,6 @@ public record AuditReport(
             NEAR
         }
 
-        /** Whether the pixels are equal. */
         public boolean exact() {
             return kind != Kind.NEAR;
         }

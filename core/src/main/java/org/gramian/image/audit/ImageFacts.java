@@ -38,7 +38,6 @@ public record ImageFacts(
                 ImageSignature.of(image));
     }
 
-    /** Returns the issues of the image with a file name. */
     public Set<ImageIssue> issues(String name, AuditOptions options) {
         Set<ImageIssue> found = EnumSet.allOf(ImageIssue.class);
         found.removeIf(issue -> !issue.applies(this, name, options));

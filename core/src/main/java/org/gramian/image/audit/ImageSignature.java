@@ -50,7 +50,6 @@ final class ImageSignature {
         return new ImageSignature(hash, largest / FULL, deviations);
     }
 
-    /** Subtracts each channel's mean and returns the largest deviation. */
     private static double centre(double[] means) {
         double largest = 0;
         for (int channel = 0; channel < 3; channel++) {
@@ -129,7 +128,6 @@ final class ImageSignature {
         return means;
     }
 
-    /** Sums the pixel rows that one row of the grid covers. */
     private static void sumRows(Image image, int row, int rows, double[] line) {
         byte[] rgb = image.rgb();
         int height = image.height();
@@ -145,7 +143,6 @@ final class ImageSignature {
         }
     }
 
-    /** Returns how much of pixel {@code [at, at + 1)} lies between start and end. */
     private static double share(int at, double start, double end) {
         return Math.max(0, Math.min(end, at + 1) - Math.max(start, at));
     }

@@ -51,6 +51,12 @@ public record Augmentation(
         double saturation,
         int operations,
         double erase) {
+    private static final List<String> PARTS =
+            List.of("scale", "aspect", "flip", "contrast", "brightness", "saturation", "randaugment", "erase");
+
+    /** Largest value of each part; the least is 0, of the scale above 0. */
+    private static final int[] LARGEST = {1, 2, 1, 1, 1, 1, 8, 1};
+
     /** Crops as the crop plan has them, unchanged. */
     public static final Augmentation NONE = new Augmentation(1, 0, 0, 0, 0, 0, 0, 0);
 
@@ -64,31 +70,20 @@ public record Augmentation(
     public static final Augmentation STRONG = new Augmentation(0.2, 0.29, 0.5, 0.3, 0.1, 0.2, 2, 0.25);
 
     private static final Map<String, Augmentation> POLICIES = policies();
-    private static final List<String> PARTS =
-            List.of("scale", "aspect", "flip", "contrast", "brightness", "saturation", "randaugment", "erase");
     private static final List<String> FORMS =
             PARTS.stream().map(part -> part + ":VALUE").toList();
     private static final List<Operation> OPERATIONS = List.of(Operation.values());
-    private static final int MOST_OPERATIONS = 8;
 
     /** Operations of RandAugment, each with a magnitude from −1 to 1. */
     private enum Operation {
-        /** By up to 15 degrees. */
-        ROTATE,
-        /** By up to 0.2. */
-        SHEAR_X,
-        /** By up to 0.2. */
+        ROTATE, // by up to 15 degrees
+        SHEAR_X, // by up to 0.2
         SHEAR_Y,
-        /** Factor 1 ± 0.5. */
-        CONTRAST,
-        /** Factor 1 ± 0.9. */
-        SATURATION,
-        /** Factor 1 ± 0.9. */
+        CONTRAST, // by a factor of 1 ± 0.5
+        SATURATION, // by a factor of 1 ± 0.9
         SHARPNESS,
-        /** To 4 to 7 bits. */
-        POSTERIZE,
-        /** From a byte between 128 and 255 on. */
-        SOLARIZE
+        POSTERIZE, // to 4 to 7 bits
+        SOLARIZE // from a byte between 128 and 255 on
     }
 
     /**
@@ -109,20 +104,12 @@ public record Augmentation(
 
     /** @throws IllegalArgumentException if a part is out of its range */
     public Augmentation {
-        require("scale", scale, scale > 0 && scale <= 1, "above 0 and at most 1");
-        require("aspect", aspect, aspect >= 0 && aspect <= 2, "from 0 to 2");
-        require("flip", flip, flip >= 0 && flip <= 1, "from 0 to 1");
-        require("contrast", contrast, contrast >= 0 && contrast <= 1, "from 0 to 1");
-        require("brightness", brightness, brightness >= 0 && brightness <= 1, "from 0 to 1");
-        require("saturation", saturation, saturation >= 0 && saturation <= 1, "from 0 to 1");
-        require("randaugment", operations, operations >= 0 && operations <= MOST_OPERATIONS, "from 0 to 8");
-        require("erase", erase, erase >= 0 && erase <= 1, "from 0 to 1");
-    }
-
-    private static void require(String part, double value, boolean fits, String range) {
-        if (!fits) {
-            throw new IllegalArgumentException("augmentation '" + part + "': expected a number " + range + ", found "
-                    + NamedArguments.decimal(value));
+        double[] values = {scale, aspect, flip, contrast, brightness, saturation, operations, erase};
+        for (int i = 0; i < values.length; i++) {
+            if (!(values[i] >= 0 && values[i] <= LARGEST[i]) || scale == 0) {
+                throw new IllegalArgumentException("augmentation '" + PARTS.get(i) + "': expected a number from 0 to "
+                        + LARGEST[i] + ", a scale above 0, found " + NamedArguments.decimal(values[i]));
+            }
         }
     }
 
@@ -167,29 +154,14 @@ public record Augmentation(
         return policy;
     }
 
-    private double get(String part) {
-        return switch (part) {
-            case "scale" -> scale;
-            case "aspect" -> aspect;
-            case "flip" -> flip;
-            case "contrast" -> contrast;
-            case "brightness" -> brightness;
-            case "saturation" -> saturation;
-            case "randaugment" -> operations;
-            default -> erase;
-        };
+    private double[] values() {
+        return new double[] {scale, aspect, flip, contrast, brightness, saturation, operations, erase};
     }
 
     private Augmentation with(String part, double value) {
-        return new Augmentation(
-                part.equals("scale") ? value : scale,
-                part.equals("aspect") ? value : aspect,
-                part.equals("flip") ? value : flip,
-                part.equals("contrast") ? value : contrast,
-                part.equals("brightness") ? value : brightness,
-                part.equals("saturation") ? value : saturation,
-                part.equals("randaugment") ? (int) value : operations,
-                part.equals("erase") ? value : erase);
+        double[] v = values();
+        v[PARTS.indexOf(part)] = value;
+        return new Augmentation(v[0], v[1], v[2], v[3], v[4], v[5], (int) v[6], v[7]);
     }
 
     /** Returns the form that {@link #parse} reads: the nearest policy and the parts in which it differs. */
@@ -197,9 +169,13 @@ public record Augmentation(
         return POLICIES.entrySet().stream()
                 .map(policy -> {
                     List<String> words = new ArrayList<>(List.of(policy.getKey()));
-                    PARTS.stream()
-                            .filter(part -> get(part) != policy.getValue().get(part))
-                            .forEach(part -> words.add(part + ":" + NamedArguments.decimal(get(part))));
+                    double[] usual = policy.getValue().values();
+                    double[] values = values();
+                    for (int i = 0; i < values.length; i++) {
+                        if (values[i] != usual[i]) {
+                            words.add(PARTS.get(i) + ":" + NamedArguments.decimal(values[i]));
+                        }
+                    }
                     return words;
                 })
                 .min(Comparator.comparingInt(List::size))
@@ -312,7 +288,6 @@ public record Augmentation(
             }
         }
 
-        /** Multiplies the matrix by another from the right. */
         private void turn(double e, double f, double g, double h) {
             double first = a * e + b * g;
             double second = a * f + b * h;

@@ -27,7 +27,6 @@ import org.gramian.image.crop.Preprocessing;
 public record CropRenderer(int size, Preprocessing preprocessing) {
     private static final int CHANNELS = 3;
 
-    /** Bytes of a crop. */
     public long bytes() {
         return (long) CHANNELS * size * size * Float.BYTES;
     }

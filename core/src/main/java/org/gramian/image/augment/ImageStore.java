@@ -61,7 +61,6 @@ public final class ImageStore implements AutoCloseable {
         }
     }
 
-    /** A piece of memory that is filled from its beginning. */
     private static final class Slab {
         final MemorySegment memory;
         long used;
@@ -71,7 +70,6 @@ public final class ImageStore implements AutoCloseable {
         }
     }
 
-    /** Where an image lies. */
     private record Entry(Slab slab, long offset, int width, int height) {}
 
     private final Options options;
@@ -80,7 +78,6 @@ public final class ImageStore implements AutoCloseable {
     private final @Nullable Entry[] entries;
     private final long slabBytes;
     private long hostBytes;
-    private @Nullable Path scratch;
     private @Nullable FileChannel channel;
 
     private ImageStore(int count, Options options) {
@@ -108,7 +105,7 @@ public final class ImageStore implements AutoCloseable {
         try {
             ParallelLoop.forEach(samples.size(), options.threads, progress, i -> {
                 Sample sample = samples.get(i);
-                switch (crops.validate(reader.apply(sample.file()), sample)) {
+                switch (crops.validate(reader.apply(sample.file()), sample.box())) {
                     case Unreadable problem -> throw unreadable.apply(sample, problem);
                     case Readable(Image image, var _) -> store.put(i, store.scaled(image));
                 }
@@ -148,14 +145,6 @@ public final class ImageStore implements AutoCloseable {
         return entry;
     }
 
-    private static void deleteOnExit(Path path) {
-        try {
-            path.toFile().deleteOnExit();
-        } catch (IllegalStateException _) {
-            // A signal is ending the process, which closes this store and deletes the file itself.
-        }
-    }
-
     private Slab slab(long bytes) {
         if (hostBytes + bytes <= options.hostBytes) {
             hostBytes += bytes;
@@ -165,10 +154,11 @@ public final class ImageStore implements AutoCloseable {
             FileChannel file = channel;
             if (file == null) {
                 Files.createDirectories(options.folder);
-                Path path = Files.createTempFile(options.folder, "images-", ".scratch");
-                scratch = path;
-                deleteOnExit(path);
-                file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                file = FileChannel.open(
+                        Files.createTempFile(options.folder, "images-", ".scratch"),
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE,
+                        StandardOpenOption.DELETE_ON_CLOSE); // on Unix at once: a killed process leaves nothing
                 channel = file;
             }
             if (DiskSpace.usable(options.folder) < bytes) {
@@ -183,7 +173,6 @@ public final class ImageStore implements AutoCloseable {
         }
     }
 
-    /** Number of images. */
     public int count() {
         return entries.length;
     }
@@ -214,7 +203,6 @@ public final class ImageStore implements AutoCloseable {
         return new Image(entry.width, entry.height, rgb);
     }
 
-    /** Bytes of all images. */
     public long bytes() {
         return slabs.stream().mapToLong(slab -> slab.used).sum();
     }
@@ -251,11 +239,8 @@ public final class ImageStore implements AutoCloseable {
             if (channel != null) {
                 channel.close();
             }
-            if (scratch != null) {
-                Files.deleteIfExists(scratch);
-            }
         } catch (IOException failed) {
-            throw new UncheckedIOException("the scratch file " + scratch + " could not be deleted", failed);
+            throw new UncheckedIOException("the scratch file in " + options.folder + " could not be deleted", failed);
         }
     }
 }

@@ -10,19 +10,23 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import java.util.function.ObjIntConsumer;
+import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.gramian.basis.ParallelLoop;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.image.batch.Batch.BatchSlot;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,8 +38,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Used by one thread. {@link #close} stops the decoding threads and waits until each has finished its image.
  */
-public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
-    /** Alignment of tensors and cache lines. */
+public final class BatchLoader implements Iterator<BatchLoader.Batch>, AutoCloseable {
     private static final long ALIGNMENT = 64;
 
     private final Arena arena = Arena.ofShared();
@@ -88,7 +91,86 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         }
     }
 
-    /** Writes the crops of an item to their slots. */
+    /**
+     * A crop in a batch.
+     *
+     * @param request index into the list of requests
+     * @param crop index into the crops of the image
+     * @param problem why the image could not be read; the crop is zero then
+     */
+    public record BatchSlot(int request, int crop, Optional<Unreadable> problem) {}
+
+    /**
+     * A batch of crops in float32, {@code [n, 3, size, size]}; slots after the last of {@link #slots()} are zero.
+     *
+     * <p>Closing it releases its memory for another batch: do not use results of {@link #memory} and {@link #tensor} after that, nor
+     * after the loader is closed; this is not checked.
+     */
+    public static final class Batch implements AutoCloseable {
+        private final MemorySegment memory;
+        private final Shape shape;
+        private final List<BatchSlot> slots;
+        private final Runnable release;
+        private boolean closed;
+
+        Batch(MemorySegment memory, Shape shape, List<BatchSlot> slots, Runnable release) {
+            this.memory = memory;
+            this.shape = shape;
+            this.slots = List.copyOf(slots);
+            this.release = release;
+        }
+
+        /** Returns the crops in the batch, in order; fewer than the batch size only at the end of a list. */
+        public List<BatchSlot> slots() {
+            return slots;
+        }
+
+        public MemorySegment memory() {
+            requireOpen();
+            return memory;
+        }
+
+        /** Returns {@code [n, 3, size, size]}, padding included. */
+        public Shape shape() {
+            return shape;
+        }
+
+        /** Returns a view of the memory as a tensor, in the current scope. */
+        public Tensor tensor() {
+            requireOpen();
+            return Tensors.viewOf(memory, DType.F32, shape);
+        }
+
+        private void requireOpen() {
+            if (closed) {
+                throw new IllegalStateException("this batch was closed: its memory belongs to another one");
+            }
+        }
+
+        @Override
+        public void close() {
+            if (!closed) {
+                closed = true;
+                release.run();
+            }
+        }
+    }
+
+    /** Returns the numbers of the training images, below a count, in the order of an epoch. */
+    public static int[] shuffled(int count, long seed, long epoch) {
+        // Hashed by a generator each: neighbouring seeds of SplittableRandom may give shifted sequences.
+        RandomGenerator random =
+                new SplittableRandom(new SplittableRandom(seed).nextLong() ^ new SplittableRandom(~epoch).nextLong());
+        int[] order = IntStream.range(0, count).toArray();
+        for (int i = count - 1; i > 0; i--) { // with the draws of Collections.shuffle
+            int other = random.nextInt(i + 1);
+            int moved = order[i];
+            order[i] = order[other];
+            order[other] = moved;
+        }
+        return order;
+    }
+
     @FunctionalInterface
     private interface Loading {
         void load(int item, BatchQueue queue) throws InterruptedException;
@@ -235,7 +317,6 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         }
     }
 
-    /** A batch being filled, or complete and waiting to be taken. */
     private static final class Opened {
         final MemorySegment buffer;
         final BatchSlot[] slots;
@@ -300,7 +381,6 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             return opened.stream().skip(crop / batch - taken).findFirst().orElseThrow();
         }
 
-        /** Marks a crop as written. */
         synchronized void filled(long crop, BatchSlot slot) {
             if (!stopped) {
                 Opened target = of(crop);
@@ -312,7 +392,6 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             }
         }
 
-        /** Waits for the next batch to be complete. */
         synchronized Opened take() throws InterruptedException {
             while (!stopped) {
                 Opened first = opened.peek();

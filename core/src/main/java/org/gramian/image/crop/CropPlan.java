@@ -161,7 +161,6 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
     record Spot(String name, int across, int down, boolean drawn, boolean mirrored) {
         static final Spot CENTER = fixed("center", 1, 1);
 
-        /** Centre and corners. */
         static final List<Spot> FIVE = List.of(
                 CENTER,
                 fixed("top-left", 0, 0),

@@ -62,38 +62,21 @@ public final class Crops {
         return aspectKept;
     }
 
-    /** Returns the image or the bounding box of its object; empty if there is no box, or it lies outside the image. */
-    private Optional<Image> region(Image image, Optional<Box> object) {
-        return plan.boxed() ? object.flatMap(box -> within(image, box)) : Optional.of(image);
-    }
-
-    /** Returns the region that crops are taken from, or the reason why none can be taken. */
-    public ReadResult validate(ReadResult reading, Sample sample) {
-        return validate(reading, sample.box());
-    }
-
     /** Returns the image or its bounding box, which crops are taken from, or the reason why none can be taken. */
     public ReadResult validate(ReadResult reading, Optional<Box> object) {
         if (!(reading instanceof ReadResult.Readable(Image image, ImageInfo origin))) {
             return reading;
         }
-        Optional<Image> region = region(image, object);
+        Optional<Image> region = plan.boxed() ? object.flatMap(box -> within(image, box)) : Optional.of(image);
         if (region.isEmpty()) {
             String box = object.map(Box::toString).orElse("none");
             return new ReadResult.Unreadable(
                     ReadResult.Problem.NO_BOX,
                     "expected a box inside the image of " + image + " for crops +box, found " + box);
         }
-        return validate(new ReadResult.Readable(region.get(), origin));
-    }
-
-    /** Returns the whole image, or the reason why no crops can be taken from it. */
-    public ReadResult validate(ReadResult reading) {
-        return reading instanceof ReadResult.Readable(Image image, var _)
-                ? incompatibility(image.width(), image.height())
-                        .<ReadResult>map(reason -> new ReadResult.Unreadable(ReadResult.Problem.TOO_THIN, reason))
-                        .orElse(reading)
-                : reading;
+        return incompatibility(region.get().width(), region.get().height())
+                .<ReadResult>map(reason -> new ReadResult.Unreadable(ReadResult.Problem.TOO_THIN, reason))
+                .orElse(new ReadResult.Readable(region.get(), origin));
     }
 
     /** Returns every pixel that the box touches. */
@@ -128,28 +111,25 @@ public final class Crops {
         });
         int scaledWidth = scaled(width, height);
         int scaledHeight = scaled(height, width);
+        int across = scaledWidth - size;
+        int down = scaledHeight - size;
         RandomGenerator random = random(name);
-        Map<String, Crop> drawn = new HashMap<>();
+        Map<String, Crop> drawn = new HashMap<>(); // a mirrored crop has the position of its original
         List<Crop> crops = new ArrayList<>();
         for (Spot spot : spots) {
-            Crop original = spot.drawn()
-                    ? drawn.computeIfAbsent(spot.name(), _ -> drawn(scaledWidth, scaledHeight, random))
-                    : fixed(scaledWidth, scaledHeight, spot);
-            crops.add(new Crop(scaledWidth, scaledHeight, original.left(), original.top(), size, spot.mirrored()));
+            int left = across * spot.across() / 2;
+            int top = down * spot.down() / 2;
+            if (spot.drawn()) {
+                Crop place = drawn.computeIfAbsent(spot.name(), _ -> {
+                    int x = random.nextInt(across + 1);
+                    return new Crop(scaledWidth, scaledHeight, x, random.nextInt(down + 1), size, false);
+                });
+                left = place.left();
+                top = place.top();
+            }
+            crops.add(new Crop(scaledWidth, scaledHeight, left, top, size, spot.mirrored()));
         }
         return crops;
-    }
-
-    private Crop drawn(int width, int height, RandomGenerator random) {
-        int left = random.nextInt(width - size + 1);
-        int top = random.nextInt(height - size + 1);
-        return new Crop(width, height, left, top, size, false);
-    }
-
-    private Crop fixed(int width, int height, Spot spot) {
-        int left = (width - size) * spot.across() / 2;
-        int top = (height - size) * spot.down() / 2;
-        return new Crop(width, height, left, top, size, false);
     }
 
     private int scaled(int side, int other) {

@@ -131,7 +131,6 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
         return values.stream().map(Preprocessing::number).collect(Collectors.joining(","));
     }
 
-    /** Returns the shortest digits of a number; integers without a point. */
     private static String number(double value) {
         return value == Math.rint(value) && Math.abs(value) < 1e6
                 ? String.format(Locale.ROOT, "%.0f", value)

@@ -3,7 +3,7 @@ package org.gramian.train.loop;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
-import org.gramian.image.batch.Shuffle;
+import org.gramian.image.batch.BatchLoader;
 import org.gramian.model.Logits;
 import org.gramian.tensor.library.GpuMath;
 import org.gramian.tensor.library.Libtorch;
@@ -61,7 +61,7 @@ public record TrainingStage(
 
     /** Returns the rest of the order of the current epoch, which follows from (seed, stage, epoch). */
     int[] order(StageProgress progress) {
-        int[] all = Shuffle.epoch(crops(), recipe.seed(), epochNumber(progress.epoch()));
+        int[] all = BatchLoader.shuffled(crops(), recipe.seed(), epochNumber(progress.epoch()));
         return Arrays.copyOfRange(all, (int) Math.min(crops(), (long) progress.step() * stepSize()), crops());
     }
 

@@ -35,7 +35,7 @@ class AuditTest {
     private final SplittableRandom random = new SplittableRandom(3);
 
     private Image texture() {
-        return SyntheticDataset.texture(random, 240, 230);
+        return SyntheticDataset.texture(random, 80, 90);
     }
 
     /** Made once: they take longer than the audits. */
@@ -150,18 +150,6 @@ class AuditTest {
     }
 
     @Test
-    void nearDuplicatesAreWarnings() throws Exception {
-        Image twice = texture();
-        SyntheticDataset set = fine().add("paper/a.jpg", twice)
-                .add("paper/b.jpg", SyntheticDataset.resized(twice, 230, 250))
-                .add("paper/c.jpg", twice);
-        AuditReport report = set.audit();
-        assertFound(report, Severity.WARN, Kind.NEAR_COPIES, "paper/a.jpg ~ paper/b.jpg ~ paper/c.jpg");
-        assertFound(report, Severity.WARN, Kind.COPIES, "paper/a.jpg = paper/c.jpg");
-        assertThat(report.duplicates().getLast().difference()).isPositive().isLessThan(0.1);
-    }
-
-    @Test
     void findsNearDuplicatesAcrossClassesAndSplits() throws Exception {
         Image one = texture();
         Image other = texture();
@@ -221,18 +209,9 @@ class AuditTest {
     }
 
     @Test
-    void singleClassIsError() throws Exception {
-        AuditReport report = new SyntheticDataset(folder, "a")
-                .add("a/1.jpg", texture())
-                .add("a/2.jpg", texture())
-                .audit();
-        assertFound(report, Severity.SPOILS, Kind.TOO_FEW_CLASSES, facts("a", "2"));
-    }
-
-    @Test
     void findsIssuesOfImages() throws Exception {
-        Image gray = texture();
-        Image turned = texture();
+        Image gray = SyntheticDataset.texture(random, 240, 230);
+        Image turned = SyntheticDataset.texture(random, 230, 240);
         AuditReport report = fine().add("paper/1.jpg", SyntheticDataset.texture(random, 63, 100))
                 .add("paper/2.jpg", SyntheticDataset.texture(random, 100, 64))
                 .add("paper/3.jpg", SyntheticDataset.texture(random, 1000, 300))

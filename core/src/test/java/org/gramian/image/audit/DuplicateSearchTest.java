@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class DuplicateSearchTest {
-    private static final int FRAMES = Boolean.getBoolean("gramian.full") ? 20_000 : 5_000;
+    private static final int FRAMES = Boolean.getBoolean("gramian.full") ? 20_000 : 2_000;
 
     /** Different images that look the same: their corner counts them. */
     private static List<ImageFacts> frames() {

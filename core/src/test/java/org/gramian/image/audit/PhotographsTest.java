@@ -3,13 +3,9 @@ package org.gramian.image.audit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
-import org.gramian.image.Image;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
-import org.gramian.image.ReadResult;
-import org.gramian.image.Resize;
 import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
@@ -30,7 +26,7 @@ class PhotographsTest {
     }
 
     @Test
-    void thePairsThatLookTheSameAreFoundAndNothingElse() throws IOException, InterruptedException {
+    void findsOnlyPairsThatLookTheSame() throws IOException, InterruptedException {
         Dataset dtd = Layouts.open(SharedFolder.require("data/dtd10"));
         Dataset alike = some(dtd, List.of("chequered", "crosshatched"));
         AuditReport report = new Audit(AuditOptions.DEFAULT, reader::read, 2).of(alike, _ -> {});
@@ -44,25 +40,5 @@ class PhotographsTest {
                         "[crosshatched/crosshatched_0069.jpg, crosshatched/crosshatched_0131.jpg]",
                         "[crosshatched/crosshatched_0092.jpg, crosshatched/crosshatched_0093.jpg]",
                         "[crosshatched/crosshatched_0095.jpg, crosshatched/crosshatched_0140.jpg]");
-    }
-
-    @Test
-    void halfTheSizeIsStillNear() throws IOException {
-        Dataset fmd = Layouts.open(SharedFolder.require("data/fmd"));
-        int near = 0;
-        int all = 0;
-        for (int i = 0; i < fmd.samples().size(); i += 20) {
-            Path file = fmd.samples().get(i).file();
-            Image image = ((ReadResult.Readable) reader.read(file)).image();
-            ImageSignature whole = ImageSignature.of(image);
-            ImageSignature half = ImageSignature.of(Resize.to(image, image.width() / 2, image.height() / 2));
-            all++;
-            if (Long.bitCount(whole.hash() ^ half.hash()) <= AuditOptions.DEFAULT.hashDistance()
-                    && whole.difference(half) <= AuditOptions.DEFAULT.difference()) {
-                near++;
-            }
-        }
-        assertThat(all).isEqualTo(50);
-        assertThat(near).isGreaterThanOrEqualTo(48);
     }
 }

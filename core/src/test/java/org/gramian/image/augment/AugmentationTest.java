@@ -39,24 +39,16 @@ class AugmentationTest {
         assertThat(Augmentation.parse(policy.text())).isEqualTo(policy);
     }
 
-    @Test
-    void textStartsWithNearestPolicy() {
-        assertThat(Augmentation.parse("none+scale:0.3+aspect:0.29+flip:0.5+contrast:0.3+brightness:0.1+saturation:0.2")
-                        .text())
-                .isEqualTo("standard");
-        assertThat(Augmentation.parse("standard+erase:0.25").text()).isEqualTo("standard+erase:0.25");
-    }
-
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-                    standrd             | standrd standard
-                    standard+erasing:1  | erasing erase
-                    standard+erase      | erase:VALUE
-                    standard+erase:2    | erase 0 1 2
-                    light+scale:0       | scale 0 1 0
-                    light+randaugment:x | randaugment:VALUE x
-                    light+flip:0+flip:1 | flip
-                    """)
+        standrd             | standrd standard
+        standard+erasing:1  | erasing erase
+        standard+erase      | erase:VALUE
+        standard+erase:2    | erase 0 1 2
+        light+scale:0       | scale 0 1 0
+        light+randaugment:x | randaugment:VALUE x
+        light+flip:0+flip:1 | flip
+        """)
     void rejectsInvalidText(String text, String values) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Augmentation.parse(text))

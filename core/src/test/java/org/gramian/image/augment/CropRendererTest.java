@@ -62,7 +62,7 @@ class CropRendererTest {
         }
     }
 
-    @RandomTest(times = 5)
+    @RandomTest(times = 2)
     void flipTwiceEqualsOriginal(Seed seed) {
         Image image = noise(seed, 80, 62);
         for (int i = 0; i < 20; i++) {
@@ -79,7 +79,7 @@ class CropRendererTest {
         }
     }
 
-    @RandomTest(times = 5)
+    @RandomTest(times = 2)
     void separableAndGeneralInterpolationAgree(Seed seed) {
         Image image = noise(seed, 130, 70);
         for (int i = 0; i < 10; i++) {

@@ -1,7 +1,6 @@
 package org.gramian.image.augment;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.assertRejected;
 
@@ -36,7 +35,6 @@ import org.gramian.tensor.Tensors;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ImageStoreTest {
@@ -116,9 +114,7 @@ class ImageStoreTest {
     void spillsToScratchFile(Seed seed) throws IOException {
         addSome(seed);
         try (ImageStore store = store(2, 100_000, new ArrayList<>())) {
-            assertThat(files())
-                    .singleElement()
-                    .satisfies(file -> assertThat(file).hasExtension("scratch"));
+            assertThat(store.pieces()).anyMatch(MemorySegment::isMapped);
             assertThat(store.bytes())
                     .isEqualTo(IntStream.range(0, store.count())
                             .mapToLong(i -> 3L * store.width(i) * store.height(i))
@@ -133,24 +129,6 @@ class ImageStoreTest {
         addSome(seed);
         images.remove(samples.get(5).file());
         assertRejected(IllegalStateException.class, () -> store(2, 100_000, new ArrayList<>()), "image5");
-        assertThat(files()).isEmpty();
-    }
-
-    @Test
-    void progressMayCancel() throws IOException {
-        addSome(new Seed(3));
-        assertThatExceptionOfType(UnsupportedOperationException.class)
-                .isThrownBy(() -> ImageStore.read(
-                        samples,
-                        this::read,
-                        CROPS,
-                        new ImageStore.Options(CANVAS, 2, 100_000, folder),
-                        (sample, problem) -> new IllegalStateException(problem.reason()),
-                        done -> {
-                            if (done == 3) {
-                                throw new UnsupportedOperationException("stop");
-                            }
-                        }));
         assertThat(files()).isEmpty();
     }
 

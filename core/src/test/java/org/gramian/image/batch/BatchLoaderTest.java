@@ -1,19 +1,20 @@
 package org.gramian.image.batch;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.assertRejected;
-import static org.gramian.testing.Facts.facts;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,16 +25,14 @@ import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Readable;
-import org.gramian.image.batch.Batch.BatchSlot;
+import org.gramian.image.batch.BatchLoader.Batch;
+import org.gramian.image.batch.BatchLoader.BatchSlot;
 import org.gramian.image.batch.BatchLoader.LoadRequest;
 import org.gramian.image.batch.BatchLoader.Prefetch;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.Sample.Box;
-import org.gramian.tensor.Scope;
-import org.gramian.tensor.Shape;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -160,27 +159,6 @@ class BatchLoaderTest {
     }
 
     @Test
-    void boxCropsEqualCropsOfCutImage() {
-        Sample plain = Images.samples(1).getFirst();
-        Sample boxed = new Sample(plain.name(), 0, plain.file(), Optional.of(new Box(2, 1, 5, 6)));
-        Function<Path, ReadResult> cut = file -> switch (Images.read(file)) {
-            case Readable(Image image, var origin) -> new Readable(image.crop(2, 1, 5, 6), origin);
-            case ReadResult.Unreadable unreadable -> unreadable;
-        };
-        Crops whole = CropPlan.parse("paper:7").training(1);
-        Crops boxes = CropPlan.parse("paper:7+box").training(1);
-        Given expected = Given.by(rendering(cut), LoadRequest.all(List.of(plain), whole), new Prefetch(15, 1, 1));
-        Rendering ofBoxes = new Rendering(Images::read, boxes, Preprocessing.TORCHVISION);
-        Given found = Given.by(ofBoxes, LoadRequest.all(List.of(boxed), boxes), new Prefetch(15, 1, 1));
-        assertThat(found.bytes().getFirst()).isEqualTo(expected.bytes().getFirst());
-        Given without = Given.by(ofBoxes, LoadRequest.all(List.of(plain), boxes), new Prefetch(15, 1, 1));
-        assertThat(without.slots().getFirst()).allSatisfy(slot -> {
-            assertThat(slot.problem().orElseThrow().problem()).isEqualTo(Problem.NO_BOX);
-            assertThat(slot.problem().orElseThrow().reason()).has(facts("+box"));
-        });
-    }
-
-    @Test
     void padsLastBatchWithZeros() {
         List<LoadRequest> list = LoadRequest.all(Images.samples(2), CROPS);
         Given given = Given.by(rendering(Images::read), list, new Prefetch(28, 2, 1));
@@ -213,18 +191,6 @@ class BatchLoaderTest {
     }
 
     @Test
-    void tensorSharesMemory() {
-        try (Scope _ = Scope.open();
-                BatchLoader loader = new BatchLoader(
-                        rendering(Images::read), LoadRequest.all(Images.samples(1), CROPS), new Prefetch(4, 1, 1));
-                Batch batch = loader.next()) {
-            assertThat(batch.tensor().shape()).isEqualTo(Shape.of(4, 3, 7, 7));
-            assertThat(batch.tensor().data().address()).isEqualTo(batch.memory().address());
-            assertThat(batch.tensor().toFloats()).isEqualTo(batch.memory().toArray(JAVA_FLOAT));
-        }
-    }
-
-    @Test
     void emptyListHasNoBatches() {
         try (BatchLoader loader = new BatchLoader(rendering(Images::read), List.of(), new Prefetch(4, 1, 1))) {
             assertThat(loader.hasNext()).isFalse();
@@ -248,16 +214,6 @@ class BatchLoaderTest {
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("a fault of ours")
                     .hasCauseInstanceOf(UnsupportedOperationException.class);
-        }
-        assertThat(loaderThreads()).isEmpty();
-    }
-
-    @Test
-    void closeEndsThreads() {
-        try (BatchLoader loader = new BatchLoader(
-                rendering(Images::read), LoadRequest.all(Images.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
-            loader.next().close();
-            assertThat(loaderThreads()).isNotEmpty();
         }
         assertThat(loaderThreads()).isEmpty();
     }
@@ -299,11 +255,23 @@ class BatchLoaderTest {
         }
     }
 
-    @Test
-    void rejectsInvalidArguments() {
-        assertRejected(() -> new Prefetch(0, 1, 1));
-        assertRejected(() -> new Prefetch(1, 0, 1));
-        assertRejected(() -> new Prefetch(1, 1, 0));
-        assertRejected(() -> new LoadRequest(Images.samples(1).getFirst(), List.of()));
+    private static List<Integer> epoch(long seed, long epoch) {
+        return Arrays.stream(BatchLoader.shuffled(50, seed, epoch)).boxed().toList();
+    }
+
+    @RandomTest
+    void orderIsPermutationOfSeedAndEpoch(Seed seed) {
+        List<Integer> ordered = new ArrayList<>(IntStream.range(0, 50).boxed().toList());
+        List<Integer> order = epoch(seed.value(), 4);
+        assertThat(order).containsExactlyInAnyOrderElementsOf(ordered).isEqualTo(epoch(seed.value(), 4));
+        Set<List<Integer>> others = new HashSet<>();
+        for (long near = -3; near <= 3; near++) {
+            others.add(epoch(seed.value() + near, 4));
+            others.add(epoch(seed.value(), 4 + near));
+        }
+        assertThat(others).hasSize(13);
+        long key = new SplittableRandom(seed.value()).nextLong() ^ new SplittableRandom(~4L).nextLong();
+        Collections.shuffle(ordered, new SplittableRandom(key));
+        assertThat(order).isEqualTo(ordered);
     }
 }

@@ -41,13 +41,6 @@ final class CropRegionTest {
         assertThat(Rendering.CropRegion.of(image, crops).part()).hasToString("224×224");
     }
 
-    @Test
-    void imageOfRightSizeIsNotCopied() {
-        Image image = random(new SplittableRandom(1), 341, 256);
-        List<Crop> crops = CropPlan.parse("center").testing().of(341, 256, "a");
-        assertThat(Rendering.CropRegion.of(image, crops).part()).isSameAs(image);
-    }
-
     private static float[] numbers(Image scaled, Crop crop) {
         float[] numbers = new float[3 * crop.size() * crop.size()];
         Preprocessing.CAFFE.write(scaled, crop, MemorySegment.ofArray(numbers));

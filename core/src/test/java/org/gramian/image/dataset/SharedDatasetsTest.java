@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** The real datasets beside the project. */
 final class SharedDatasetsTest {
     @Test
-    void fmdHasAThousandImagesInThreeGivenFolds() throws IOException {
+    void fmdHasThreeGivenFolds() throws IOException {
         Path root = SharedFolder.require("data/fmd");
         Path csv = SharedFolder.require("data/fmd-thirds.csv");
         Dataset dataset = Layouts.parse("csv:" + root).read(csv);
@@ -29,7 +29,7 @@ final class SharedDatasetsTest {
     }
 
     @Test
-    void tenClassesOfDtdHaveTheOfficialSplitsAndMissThirtySeven() throws IOException {
+    void tenClassesOfDtdHaveOfficialSplits() throws IOException {
         Path root = SharedFolder.require("data/dtd10");
         Dataset dataset =
                 Layouts.parse("dtd:" + SharedFolder.require("data/dtd-splits")).read(root);

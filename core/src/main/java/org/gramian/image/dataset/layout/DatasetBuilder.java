@@ -139,7 +139,6 @@ final class DatasetBuilder {
         return classes;
     }
 
-    /** Returns the folders in a folder, and notes everything else. */
     List<Path> folders(Path parent) throws DatasetException {
         Listing here = Listing.of(parent);
         noteOthers(here);
@@ -164,7 +163,6 @@ final class DatasetBuilder {
         }
     }
 
-    /** Notes hidden folders, videos and other files that are no images. */
     void noteOthers(Listing listing) {
         noteAll(Kind.HIDDEN_FOLDERS, listing.hidden());
         for (Path file : listing.others()) {
@@ -172,7 +170,6 @@ final class DatasetBuilder {
         }
     }
 
-    /** Notes a folder outside the layout, and whether it contains images. */
     void noteUnused(Path folder) {
         note(Listing.holdsImages(folder) ? Kind.UNUSED_IMAGES : Kind.UNUSED_FOLDERS, name(folder));
     }
@@ -214,7 +211,6 @@ final class DatasetBuilder {
         return entries.stream().sorted(Comparator.comparing(Entry::name)).toList();
     }
 
-    /** Returns the names of the images in the order of the dataset's samples. */
     List<String> names() {
         return inOrder(name -> name);
     }
@@ -224,7 +220,6 @@ final class DatasetBuilder {
         return entries().stream().map(Entry::name).map(ofName).toList();
     }
 
-    /** Returns the only split of a dataset, from the parts of the images. */
     Assignment split() {
         List<SplitPart> parts = entries().stream().map(Entry::part).toList();
         return new Assignment.Splits(List.of(new Split(ONLY_SPLIT, parts)));
@@ -252,7 +247,6 @@ final class DatasetBuilder {
         return dataset;
     }
 
-    /** Builds a dataset with any number of classes. */
     Dataset anyClasses(DatasetLayout layout, Assignment assignment) {
         List<Entry> sorted = entries();
         List<String> classes =

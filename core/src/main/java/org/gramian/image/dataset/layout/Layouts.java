@@ -31,7 +31,6 @@ public final class Layouts {
      */
     public record Description(String name, String form, String looks) {}
 
-    /** A layout and its factory, which takes the optional argument. */
     private record Rule(Description description, Function<Optional<String>, DatasetLayout> factory) {
         Rule(String form, String looks, Function<Optional<String>, DatasetLayout> factory) {
             this(new Description(form.split("[\\[:]", 2)[0], form, looks), factory);

@@ -29,7 +29,6 @@ import org.gramian.image.dataset.layout.DatasetBuilder.Listing;
 
 /** Layout of a published dataset: folders and lists as in its archive. */
 sealed interface PublishedLayout extends DatasetLayout {
-    /** Parts in the order of their lists. */
     List<SplitPart> PARTS = List.of(SplitPart.TRAIN, SplitPart.VALIDATION, SplitPart.TEST);
 
     /**

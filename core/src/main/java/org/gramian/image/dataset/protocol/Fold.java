@@ -43,7 +43,6 @@ public record Fold(String name, List<Integer> train, List<Integer> validation, L
         return new Fold(name, train, List.of(), test);
     }
 
-    /** Returns a published split as a fold. */
     static Fold of(Split split, String name) {
         return new Fold(name, in(split, SplitPart.TRAIN), in(split, SplitPart.VALIDATION), in(split, SplitPart.TEST));
     }

@@ -95,7 +95,6 @@ sealed interface OfficialProtocol extends Protocol {
      */
     record Published(String text, String layout, int first, int last, boolean trainval) implements OfficialProtocol {
         static final String DTD = "dtd";
-        /** Number of published splits of DTD. */
         static final int DTD_SPLITS = 10;
 
         static final Published CUB = new Published("cub-official", "cub-200-2011", 0, 0, false);

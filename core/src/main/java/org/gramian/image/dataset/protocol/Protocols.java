@@ -26,7 +26,6 @@ public final class Protocols {
      */
     public record Description(String name, String form, String meaning) {}
 
-    /** A protocol and its factory. */
     private record Rule(Description description, Function<NamedArguments, Protocol> factory) {
         Rule(String form, String meaning, Function<NamedArguments, Protocol> factory) {
             this(new Description(form.split("[\\[:]", 2)[0], form, meaning), factory);
@@ -46,7 +45,8 @@ public final class Protocols {
                     _ -> new Given()),
             new Rule(
                     "dtd-official[:1.." + Published.DTD_SPLITS + "]",
-                    "the published splits of DTD: 40 training, validation and test images each; a subset, e.g. :1 or :1..3",
+                    "the published splits of DTD: 40 training, validation and test images each; a subset, e.g. :1 or"
+                            + " :1..3",
                     Protocols::dtd),
             new Rule(
                     "kth-1v3",

@@ -32,7 +32,6 @@ import org.gramian.image.dataset.Sample;
  * @param argument the test fraction of a holdout, else the number of folds
  */
 record RandomProtocol(Kind kind, double argument) implements Protocol {
-    /** Kinds of random protocols. */
     enum Kind {
         HOLDOUT(0.2, 0, 1),
         KFOLD(5, 2, 100),
@@ -68,7 +67,6 @@ record RandomProtocol(Kind kind, double argument) implements Protocol {
         }
     }
 
-    /** Returns the protocol with its usual argument. */
     RandomProtocol(Kind kind) {
         this(kind, kind.usual);
     }
@@ -244,7 +242,6 @@ record RandomProtocol(Kind kind, double argument) implements Protocol {
             return units;
         }
 
-        /** Returns the number of samples of each class; several classes where duplicates have different labels. */
         private Map<Integer, Integer> classCounts(List<Integer> unit) {
             Map<Integer, Integer> counts = new TreeMap<>();
             unit.forEach(index -> counts.merge(dataset.samples().get(index).label(), 1, Integer::sum));

@@ -12,9 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
-import org.gramian.image.ImageLimits;
-import org.gramian.image.ImageReader;
-import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
@@ -126,18 +123,6 @@ final class FoldersTest {
                 .extracting(Sample::name)
                 .containsExactly("a/a_0001.jpg", "a/img_0001", "a/x.jpg_large", "b/b_0001.jpg");
         assertThat(note(dataset.notes(), Kind.NOT_IMAGES)).endsWith(": b/.hidden, b/notes");
-    }
-
-    @Test
-    void unsupportedFormatsAreListedAsImages() throws IOException {
-        DatasetTrees.folders(root, 1, "a", "b");
-        file(root, "a/z.HEIC");
-        Sample heic = Layouts.open(root).samples().get(1);
-        assertThat(heic.name()).isEqualTo("a/z.HEIC");
-        assertThat(new ImageReader(ImageLimits.DEFAULT).read(heic.file()))
-                .isInstanceOfSatisfying(
-                        ReadResult.Unreadable.class,
-                        found -> assertThat(found.problem()).isEqualTo(ReadResult.Problem.UNKNOWN_FORMAT));
     }
 
     @Test

@@ -117,12 +117,4 @@ final class SplitFoldersTest {
                 .isThrownBy(() -> Layouts.open(root))
                 .has(facts("val", "valid"));
     }
-
-    @Test
-    void rejectsMissingTestFolder() throws IOException {
-        DatasetTrees.splits(root, List.of("train"), "a", "b");
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> new DatasetLayout.SplitFolders().read(root))
-                .has(facts("train", "test", "val", "[" + root.resolve("train")));
-    }
 }

@@ -157,12 +157,12 @@ final class OfficialProtocolTest {
                 .allMatch(name -> name.startsWith("val/"));
 
         DatasetTrees.file(root, "list.csv", """
-                path,label,fold
-                train/a/a_0001.jpg,a,0
-                train/a/a_0002.jpg,a,5
-                train/b/b_0001.jpg,b,5
-                train/b/b_0002.jpg,b,0
-                """);
+            path,label,fold
+            train/a/a_0001.jpg,a,0
+            train/a/a_0002.jpg,a,5
+            train/b/b_0001.jpg,b,5
+            train/b/b_0002.jpg,b,0
+            """);
         assertThat(defaultPlan(Layouts.open(root.resolve("list.csv"))).folds())
                 .containsExactly(
                         new Fold("fold 0", List.of(1, 2), List.of(), List.of(0, 3)),
@@ -179,29 +179,6 @@ final class OfficialProtocolTest {
         }
         DatasetTrees.file(root, "list.csv", "path,label,fold\na/a_0001.jpg,a,0\nb/b_0001.jpg,b,0\n");
         assertMisfit("given", Layouts.open(root.resolve("list.csv")), facts("fold"));
-    }
-
-    @Test
-    void givenNeedsTrainingAndTestImages() throws IOException {
-        DatasetTrees.folders(root, 6, "a", "b");
-        DatasetTrees.file(root, "list.csv", "path,label,fold\na/a_0001.jpg,a,test\nb/b_0001.jpg,b,test\n");
-        Dataset tests = Layouts.open(root.resolve("list.csv"));
-        assertMisfit("given", tests, facts("'given'"));
-    }
-
-    @Test
-    void notesClassWithoutValidationImages() throws IOException {
-        DatasetTrees.folders(root, 6, "a", "b");
-        DatasetTrees.file(root, "list.csv", """
-                path,label,fold
-                a/a_0001.jpg,a,train
-                a/a_0002.jpg,a,val
-                a/a_0003.jpg,a,test
-                b/b_0001.jpg,b,train
-                b/b_0003.jpg,b,test
-                """);
-        FoldSet plan = defaultPlan(Layouts.open(root.resolve("list.csv")));
-        assertThat(note(plan.notes(), Kind.UNVALIDATED_CLASSES)).has(facts("1", "b (given)"));
     }
 
     @Test

@@ -65,8 +65,6 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
     /**
      * Line in SVG coordinates.
      *
-     * @param colour index into the palette
-     * @param dash index of the dash pattern
      * @param area path data of the band; empty without a band
      */
     public record Series(String name, int colour, int dash, String path, String area, List<Mark> marks) {}

@@ -7,11 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.gramian.basis.AtomicFile;
 
-/**
- * Text file that is written atomically and replaces an older one.
- *
- * @param path of the file
- */
+/** Text file that is written atomically and replaces an older one. */
 public record ReportFile(Path path) {
     /**
      * Checks before the work that the file can be written.

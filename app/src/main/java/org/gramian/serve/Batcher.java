@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.gramian.explain.CroppedImage;
@@ -41,9 +42,10 @@ import org.slf4j.LoggerFactory;
 final class Batcher {
     private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
 
-    private final Reader reader;
+    private final BiFunction<byte[], BooleanSupplier, ReadResult> reader;
     private final int batchSize;
-    private final Listener listener;
+    private final Admission admission;
+    private final Meters meters;
     private final ExecutorService decoders;
     private final Semaphore decodedAhead;
     private final Queue<Crops> crops = new ArrayDeque<>();
@@ -52,41 +54,14 @@ final class Batcher {
     private boolean wasExplanation;
     private final Thread thread;
 
-    /** Decodes an image. */
-    @FunctionalInterface
-    interface Reader {
-        /**
-         * Decodes an image.
-         *
-         * @param cancelled whether the request of the image is over, so that decoding may stop
-         */
-        ReadResult read(byte[] content, BooleanSupplier cancelled);
-    }
-
-    /** Receives the size and time of each batch and image. */
-    @FunctionalInterface
-    interface Listener {
-        void computed(int images, int crops, Duration time);
-
-        default void decoded(long pixels, Duration time) {}
-    }
-
-    /**
-     * What to compute for the images of a request.
-     *
-     * @param ticket accounts for the memory of the images
-     */
+    /** What to compute for the images of a request. */
     record Job(ModelSlot.Lease lease, Set<Engine.Rows> rows, boolean explain, Admission.Ticket ticket) {}
 
     sealed interface Outcome {}
 
     record Unread(Unreadable reason) implements Outcome {}
 
-    /**
-     * A computed image.
-     *
-     * @param view input of the explanation, if one is requested
-     */
+    /** A computed image, with the input of its explanation if one is requested. */
     record Computed(ImageResult.Computed result, Optional<CroppedImage> view) implements Outcome {}
 
     /** An image to decode. Completing the outcome cancels it. */
@@ -105,12 +80,7 @@ final class Batcher {
         CompletableFuture<?> result();
     }
 
-    /**
-     * A rendered image, computed in a batch with others of the same model and rows.
-     *
-     * @param crops {@code [count, 3, size, size]}
-     * @param view input of the explanation, if one is requested
-     */
+    /** A rendered image {@code [count, 3, size, size]}, computed in a batch with others of the same model and rows. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Crops(
             ModelSlot.Lease lease,
@@ -129,11 +99,7 @@ final class Batcher {
         }
     }
 
-    /**
-     * An explanation, computed alone.
-     *
-     * @param end deadline of its request; the earliest is computed first
-     */
+    /** An explanation, computed alone, the one with the earliest deadline first. */
     record Explanation(ModelSlot.Lease lease, Deadline end, Runnable work, CompletableFuture<?> result)
             implements Work {}
 
@@ -141,11 +107,18 @@ final class Batcher {
      * Starts the threads.
      *
      * @param batchSize most crops of a batch; an image with more is a batch of its own
+     * @param reader decodes an image, and may stop when the condition, that its request is over, is true
      */
-    Batcher(int threads, int batchSize, Reader reader, Listener listener) {
+    Batcher(
+            int threads,
+            int batchSize,
+            BiFunction<byte[], BooleanSupplier, ReadResult> reader,
+            Admission admission,
+            Meters meters) {
         this.reader = reader;
         this.batchSize = batchSize;
-        this.listener = listener;
+        this.admission = admission;
+        this.meters = meters;
         this.decoders = Executors.newFixedThreadPool(
                 threads, Thread.ofPlatform().name("gramian-decode-", 0).daemon().factory());
         // One batch being computed, one complete, and one image per thread.
@@ -202,11 +175,11 @@ final class Batcher {
         Classifier classifier = model.classifier();
         long start = System.nanoTime();
         BooleanSupplier cancelled = upload.outcome()::isDone;
-        switch (classifier.read(ImageSource.of("upload", () -> reader.read(upload.content(), cancelled)))) {
+        switch (classifier.read(ImageSource.of("upload", () -> reader.apply(upload.content(), cancelled)))) {
             case Unreadable(Problem problem, var _) when problem == Problem.NO_MEMORY -> throw HttpError.noMemory();
             case Unreadable reason -> upload.outcome().complete(new Unread(reason));
             case ReadResult.Readable(Image image, var _) -> {
-                listener.decoded((long) image.width() * image.height(), Duration.ofNanos(System.nanoTime() - start));
+                admission.decoded((long) image.width() * image.height(), Duration.ofNanos(System.nanoTime() - start));
                 Optional<CroppedImage> view = Optional.empty();
                 if (job.explain()) { // keeping the decoded image would take more memory
                     view = Optional.of(CroppedImage.of(image, model.header().card()));
@@ -233,31 +206,31 @@ final class Batcher {
 
     /** Returns the next explanation or batch; empty if closed and nothing is left. */
     private synchronized List<Work> take() throws InterruptedException {
-        while (true) {
-            crops.removeIf(Batcher::isCancelled);
-            explanations.removeIf(Batcher::isCancelled);
-            if (!crops.isEmpty() || !explanations.isEmpty()) {
-                List<Work> taken = new ArrayList<>(); // before anything is removed: it may run out of memory
-                Optional<Explanation> first = explanations.stream()
-                        .min(Comparator.comparingLong(
-                                explanation -> explanation.end().nanos()));
-                wasExplanation = first.isPresent()
-                        && (crops.isEmpty()
-                                || !wasExplanation
-                                || first.get().end().isNear());
-                if (wasExplanation) {
-                    taken.add(first.orElseThrow());
-                    explanations.remove(first.get());
-                } else {
-                    takeBatch(taken);
-                }
-                return taken;
-            }
+        dropCancelled();
+        while (crops.isEmpty() && explanations.isEmpty()) {
             if (closed) {
                 return List.of();
             }
             wait();
+            dropCancelled();
         }
+        List<Work> taken = new ArrayList<>(); // before anything is removed: it may run out of memory
+        Optional<Explanation> first = explanations.stream()
+                .min(Comparator.comparingLong(explanation -> explanation.end().nanos()));
+        wasExplanation = first.isPresent()
+                && (crops.isEmpty() || !wasExplanation || first.get().end().isNear());
+        if (wasExplanation) {
+            taken.add(first.orElseThrow());
+            explanations.remove(first.get());
+        } else {
+            takeBatch(taken);
+        }
+        return taken;
+    }
+
+    private void dropCancelled() {
+        crops.removeIf(Batcher::isCancelled);
+        explanations.removeIf(Batcher::isCancelled);
     }
 
     private static boolean isCancelled(Work work) {
@@ -325,7 +298,9 @@ final class Batcher {
                 .model()
                 .classifier()
                 .compute(batch.stream().map(Crops::crops).toList(), first.rows());
-        listener.computed(batch.size(), first.count() * batch.size(), Duration.ofNanos(System.nanoTime() - start));
+        Duration time = Duration.ofNanos(System.nanoTime() - start);
+        admission.computed(batch.size(), time);
+        meters.computed(first.count() * batch.size(), time);
         for (int i = 0; i < batch.size(); i++) {
             batch.get(i)
                     .result()

@@ -94,10 +94,9 @@ final class ConnectionGuard extends Handler.Wrapper implements Connection.Listen
         if (!(address instanceof Inet6Address)) {
             return address;
         }
-        byte[] bytes = address.getAddress();
-        Arrays.fill(bytes, NETWORK_BYTES, bytes.length, (byte) 0);
+        byte[] network = Arrays.copyOf(Arrays.copyOf(address.getAddress(), NETWORK_BYTES), 2 * NETWORK_BYTES);
         try {
-            return InetAddress.getByAddress(bytes);
+            return InetAddress.getByAddress(network);
         } catch (UnknownHostException e) {
             throw new IllegalStateException("an address of IPv6 has 16 bytes", e);
         }

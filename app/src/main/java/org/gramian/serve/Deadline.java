@@ -21,19 +21,23 @@ record Deadline(long nanos, Duration time) {
         return new Deadline(System.nanoTime() + time.toNanos(), time);
     }
 
+    private long left() {
+        return nanos - System.nanoTime();
+    }
+
     boolean isOver() {
-        return nanos - System.nanoTime() <= 0;
+        return left() <= 0;
     }
 
     /** Returns whether at most half of the time is left. */
     boolean isNear() {
-        return nanos - System.nanoTime() <= time.toNanos() / 2;
+        return left() <= time.toNanos() / 2;
     }
 
     /** Waits for a result; cancels it at the deadline. */
     <T> T await(CompletableFuture<T> future) throws HttpError {
         try {
-            return future.get(Math.max(0, nanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+            return future.get(Math.max(0, left()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException _) {
             future.cancel(false);
             throw new HttpError(

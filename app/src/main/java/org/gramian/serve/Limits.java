@@ -29,7 +29,6 @@ public record Limits(Upload upload, Load load, Connections connections) {
      * Limits of all requests together.
      *
      * @param images maximum accepted images without a response
-     * @param answer timeout for computing a response
      * @param grace timeout for finishing accepted requests at shutdown
      */
     public record Load(int images, int batch, Duration answer, Duration grace) {

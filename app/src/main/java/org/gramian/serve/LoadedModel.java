@@ -12,7 +12,6 @@ import org.gramian.model.ModelHeader;
  * A served model.
  *
  * @param name for messages and pages: the name of its file or run
- * @param nearest index of its training images, if the model has a gallery
  */
 public record LoadedModel(String name, OpenModel opened, Optional<NearestImages> nearest) {
     ModelHeader header() {

@@ -17,7 +17,6 @@ public interface ModelSource {
     /**
      * Loads the model.
      *
-     * @param events receives messages, e.g. on an unusable gallery
      * @throws IOException if there is no usable model
      */
     LoadedModel load(Consumer<String> events) throws IOException;
@@ -37,16 +36,9 @@ public interface ModelSource {
 
             @Override
             public LoadedModel load(Consumer<String> events) throws IOException {
-                Optional<ModelReloader.FileVersion> before = ModelReloader.FileVersion.of(file);
-                Optional<Gallery> gallery = gallery(file, events);
-                OpenModel opened = opening.open(file);
-                if (!ModelReloader.FileVersion.of(file).equals(before)) {
-                    // The gallery may belong to another model than the one that was opened; the server checks the files
-                    // again soon.
-                    events.accept("nearest images are unavailable: the model file changed while it was loaded");
-                    gallery = Optional.empty();
-                }
-                return new LoadedModel(name(file), opened, gallery.map(NearestImages::of));
+                // If the file changes between these two, the reloader loads both again.
+                Optional<NearestImages> nearest = gallery(file, events).map(NearestImages::of);
+                return new LoadedModel(name(file), opening.open(file), nearest);
             }
         };
     }

@@ -43,11 +43,7 @@ final class RequestBody {
 
     private RequestBody() {}
 
-    /**
-     * An uploaded image.
-     *
-     * @param name file name of the client, for the response only
-     */
+    /** An uploaded image. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record UploadedImage(String name, byte[] content) {}
 

@@ -1,5 +1,7 @@
 package org.gramian.serve;
 
+import static java.util.Map.entry;
+
 import io.javalin.http.Context;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -32,22 +34,18 @@ record RequestGuard(ServeOptions options) {
             Map.of(PREDICT, "POST", EMBED, "POST", MODEL, GET, HEALTH, GET, METRICS, GET, OPENAPI, GET, "/", GET);
     private static final Set<String> OWN_NAMES = Set.of("localhost", "127.0.0.1", "[::1]");
     private static final String BEARER = "bearer ";
-    private static final Map<String, String> HEADERS = Map.of(
-            "Content-Security-Policy",
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self';"
-                    + " font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-            "X-Content-Type-Options",
-            "nosniff",
-            "X-Frame-Options",
-            "DENY",
-            "Referrer-Policy",
-            "no-referrer",
-            "Cross-Origin-Resource-Policy",
-            "same-origin",
-            "Cross-Origin-Opener-Policy",
-            "same-origin",
-            "Cache-Control",
-            "no-store");
+    private static final Map<String, String> HEADERS = Map.ofEntries(
+            entry(
+                    "Content-Security-Policy",
+                    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src"
+                            + " 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none';"
+                            + " frame-ancestors 'none'"),
+            entry("X-Content-Type-Options", "nosniff"),
+            entry("X-Frame-Options", "DENY"),
+            entry("Referrer-Policy", "no-referrer"),
+            entry("Cross-Origin-Resource-Policy", "same-origin"),
+            entry("Cross-Origin-Opener-Policy", "same-origin"),
+            entry("Cache-Control", "no-store"));
 
     void check(Context context) throws HttpError {
         HEADERS.forEach(context::header);

@@ -80,21 +80,7 @@ public final class Server implements AutoCloseable {
         this.reader = new ImageReader(
                 new ImageLimits(limits.upload().bytes(), limits.upload().pixels()));
         this.batcher = new Batcher(
-                Runtime.getRuntime().availableProcessors(),
-                limits.load().batch(),
-                reader::read,
-                new Batcher.Listener() {
-                    @Override
-                    public void computed(int computedImages, int crops, Duration time) {
-                        admission.computed(computedImages, time);
-                        meters.computed(crops, time);
-                    }
-
-                    @Override
-                    public void decoded(long pixels, Duration time) {
-                        admission.decoded(pixels, time);
-                    }
-                });
+                Runtime.getRuntime().availableProcessors(), limits.load().batch(), reader::read, admission, meters);
         this.javalin = Javalin.create(this::configure);
     }
 

@@ -12,6 +12,9 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.gramian.cli.TinyModel;
 import org.gramian.image.ReadResult;
@@ -65,8 +68,9 @@ class BatcherTest {
         }
     }
 
-    private static Batcher batcher(Batcher.Reader reader) {
-        return new Batcher(1, 1, reader, (_, _, _) -> {});
+    static Batcher batcher(BiFunction<byte[], BooleanSupplier, ReadResult> reader) {
+        Admission admission = new Admission(Limits.DEFAULT);
+        return new Batcher(1, 1, reader, admission, new Meters(admission));
     }
 
     private static Batcher batcher() {
@@ -94,7 +98,7 @@ class BatcherTest {
     }
 
     /** Adds work while the computing thread is busy, and records the order in which it is computed. */
-    private List<String> computed(java.util.function.Consumer<Batcher> adding) {
+    private List<String> computed(Consumer<Batcher> adding) {
         Batcher batcher = batcher();
         CountDownLatch added = new CountDownLatch(1);
         CountDownLatch started = new CountDownLatch(1);

@@ -81,7 +81,7 @@ class ComputeTest {
     void outOfMemoryWhileDecodingGets503() throws Exception {
         Admission admission = new Admission(Limits.DEFAULT);
         Unreadable full = new Unreadable(Problem.NO_MEMORY, "simulated");
-        Batcher batcher = new Batcher(1, 1, (_, _) -> full, (_, _, _) -> {});
+        Batcher batcher = BatcherTest.batcher((_, _) -> full);
         try (ModelSlot slot = new ModelSlot(Served.withGallery(folder));
                 ModelSlot.Lease lease = slot.lease();
                 Admission.Ticket ticket = admission.enter()) {
@@ -100,7 +100,7 @@ class ComputeTest {
         LoadedModel model = Served.withGallery(folder);
         Image large = new Image(3_000, 2_000, new byte[3 * 3_000 * 2_000]);
         ReadResult read = new Readable(large, new ImageInfo(ImageFormat.PNG, ImageInfo.Colour.RGB, 8, 3_000, 2_000, 1));
-        Batcher batcher = new Batcher(1, 1, (_, _) -> read, (_, _, _) -> {});
+        Batcher batcher = BatcherTest.batcher((_, _) -> read);
         Admission admission = new Admission(Limits.DEFAULT);
         try (ModelSlot slot = new ModelSlot(model);
                 ModelSlot.Lease lease = slot.lease();

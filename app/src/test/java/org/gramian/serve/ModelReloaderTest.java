@@ -10,11 +10,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.gramian.basis.Sha256;
 import org.gramian.cli.TinyModel;
-import org.gramian.gallery.Gallery;
-import org.gramian.gallery.Gallery.GalleryBuilder;
-import org.gramian.inference.OpenModel;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -84,27 +80,5 @@ class ModelReloaderTest {
             TinyModel.write(file, "center:32");
             assertThat(events.poll(20, TimeUnit.SECONDS)).isNotBlank();
         }
-    }
-
-    @Test
-    void changedModelDropsTheGallery() throws Exception {
-        ModelSource plain = Served.source(file);
-        LoadedModel without = plain.load(events::add);
-        new GalleryBuilder(TinyModel.CLASSES, without.header().descriptorSize(), Sha256.hex(Sha256.of(file)))
-                .build()
-                .write(file.resolveSibling(Gallery.FILE));
-        without.release();
-        LoadedModel with = plain.load(events::add);
-        assertThat(with.nearest()).isPresent();
-        with.release();
-        assertThat(events).isEmpty();
-        ModelSource replaced = ModelSource.of(file, opened -> {
-            TinyModel.write(opened, "resize:40");
-            return OpenModel.open(opened, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH));
-        });
-        LoadedModel other = replaced.load(events::add);
-        assertThat(other.nearest()).isEmpty();
-        other.release();
-        assertThat(events).hasSize(1);
     }
 }

@@ -70,13 +70,6 @@ record OpenApiCheck(JsonNode document) {
         return response.statusCode();
     }
 
-    /** What is wrong with a document of one of the schemas. */
-    List<String> problems(String schema, String body) {
-        List<String> problems = new ArrayList<>();
-        check(document.at("/components/schemas/" + schema), MAPPER.readTree(body), "", problems);
-        return problems;
-    }
-
     private void check(JsonNode schema, JsonNode value, String where, List<String> problems) {
         assertThat(KNOWN).containsAll(schema.propertyNames());
         if (schema.has("$ref")) {

@@ -212,8 +212,6 @@ public record KMeans(int clusters, int mostIterations) {
      * The result of {@link KMeans}.
      *
      * @param centres {@code [k, d]}
-     * @param inertia the sum of squared distances of rows to their centres
-     * @param converged whether it converged before the limit on iterations
      */
     public record Clusters(Tensor centres, Tensor labels, double inertia, int iterations, boolean converged) {}
 }

@@ -15,7 +15,6 @@ import java.util.stream.Stream;
 /**
  * Confusion matrix: <b>rows are the truth, columns are the prediction</b>.
  *
- * @param classes names of rows and of columns
  * @param counts {@code counts[i][j]}: images of class {@code i} that were predicted as class {@code j}
  */
 public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) {
@@ -24,13 +23,7 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
     /** Number of images of one class that were predicted as another. */
     public record Confusion(String truth, String predicted, int count) {}
 
-    /**
-     * Precision, recall and F1 of one class.
-     *
-     * @param support number of images of the class
-     * @param predicted number of images predicted as it
-     * @param right number of correct predictions
-     */
+    /** Precision, recall and F1 of one class. */
     @JsonPropertyOrder({"name", "support", "predicted", "right", "precision", "recall", "f1"})
     public record ClassScore(String name, int support, int predicted, int right) {
         /** Returns {@code right / predicted}; 0 for a class that was never predicted. */

@@ -9,7 +9,6 @@ import org.gramian.basis.QuotedText;
 /**
  * All predictions of one fold.
  *
- * @param setting protocol and fold
  * @param classes class names; truths and scores are in their order
  * @param predictions at least one; sorted by name, so that no metric depends on the order
  * @param temperature divides the scores before the softmax

@@ -34,12 +34,7 @@ import org.gramian.model.ModelCard;
  * @param reader decodes the image files; called by several threads
  */
 public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader) {
-    /**
-     * Result of an evaluation.
-     *
-     * @param evaluation of the readable images
-     * @param unreadable reasons by image name
-     */
+    /** Result of an evaluation. */
     public record Measurement(Evaluation evaluation, SortedMap<String, String> unreadable) {
         public Measurement {
             unreadable = Collections.unmodifiableSortedMap(new TreeMap<>(unreadable));
@@ -64,8 +59,6 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
      * Evaluates images of a dataset.
      *
      * @param indexes into {@link Dataset#samples}, at least one
-     * @param setting which images these are, for the result
-     * @param progress receives the number of images done
      * @throws DatasetException if the dataset has a class that the model does not have, or no image is readable
      * @throws IllegalArgumentException if a score is not finite
      */

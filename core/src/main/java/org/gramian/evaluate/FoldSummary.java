@@ -9,16 +9,11 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.Set;
 
-/**
- * Mean and standard deviation of every metric over the folds of one protocol.
- *
- * @param spreads for every metric
- */
+/** Mean and standard deviation of every metric over the folds of one protocol. */
 public record FoldSummary(Map<Metric, Spread> spreads) {
     /**
      * Mean and standard deviation of one metric.
      *
-     * @param count number of folds
      * @param deviation sample standard deviation {@code sqrt(sum (x - mean)² / (n - 1))}; empty for one fold. Folds share
      *     training images, so it is not a standard error
      */

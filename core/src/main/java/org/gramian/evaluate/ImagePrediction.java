@@ -6,8 +6,6 @@ import org.gramian.model.Logits;
 /**
  * Prediction for one labelled image.
  *
- * @param name the image's name in its dataset
- * @param truth index of its class
  * @param logits finite, one per class, of magnitude at most {@value #MOST}; of several crops, {@link
  *     Logits#meanProbability}
  */

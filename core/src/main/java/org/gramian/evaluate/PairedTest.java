@@ -11,8 +11,6 @@ import org.gramian.evaluate.Proportion.Interval;
 /**
  * McNemar's test of two models on the same images. Under the null hypothesis each image that exactly one of them classifies
  * correctly is a fair coin.
- *
- * @param onlyFirst images that only the first classifies correctly
  */
 public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothWrong) {
     /** Smaller p-values are shown as {@code < 0.001}. */

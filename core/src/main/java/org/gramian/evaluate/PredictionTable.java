@@ -16,9 +16,6 @@ import org.gramian.basis.CsvText;
 /**
  * Every prediction as a row of text and probabilities: {@code name,truth,prediction,probability,right,calibrated_by},
  * then a column {@code p:CLASS} for each class. Numbers are written with as many digits as it takes to read the same double.
- *
- * @param classes in the order of the columns
- * @param rows in the order of the names
  */
 public record PredictionTable(List<String> classes, List<Row> rows) {
     private static final List<String> COLUMNS =
@@ -29,9 +26,7 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
     /**
      * One image.
      *
-     * @param probability of the predicted class
      * @param calibration what calibrated the probabilities, see {@link Temperature#source}
-     * @param probabilities of all classes, in their order
      */
     public record Row(
             String name,

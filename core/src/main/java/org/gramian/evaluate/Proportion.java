@@ -6,7 +6,6 @@ import org.apache.commons.statistics.distribution.NormalDistribution;
 /**
  * Proportion of correct predictions.
  *
- * @param right number of correct predictions
  * @param count number of predictions, at least 1
  */
 public record Proportion(int right, int count) {

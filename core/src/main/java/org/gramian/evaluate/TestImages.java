@@ -24,8 +24,6 @@ import org.gramian.model.ModelCard;
  * all images are taken, with a remark.
  *
  * @param indexes into {@link Dataset#samples}, ascending
- * @param setting protocol and fold of these images
- * @param remarks messages for the user
  */
 public record TestImages(List<Integer> indexes, Setting setting, List<String> remarks) {
     private static final String UNKNOWN_TRAINING_IMAGES =

@@ -17,7 +17,6 @@ import org.gramian.model.ModelCard;
  * The split that a model was trained on, from the keys {@value #PROTOCOL}, {@value #FOLD}, {@value #FINGERPRINT}, {@value
  * #SEED} and optionally {@value #NEAR_DUPLICATES} of its card's origin.
  *
- * @param setting protocol and fold
  * @param near groups of near-duplicates, by index, which the split keeps together
  */
 public record TrainedOn(Setting setting, List<List<Integer>> near) {

@@ -46,11 +46,7 @@ public final class HeatImage {
         });
     }
 
-    /**
-     * Draws positive and negative values in two colours, with an opacity proportional to the magnitude.
-     *
-     * @param full magnitude of full opacity
-     */
+    /** Draws positive and negative values in two colours, with an opacity proportional to the magnitude. */
     private static BufferedImage shares(HeatMap heat, double full) {
         return drawn(heat.width(), heat.height(), BufferedImage.TYPE_INT_ARGB, (x, y) -> {
             double part = full > 0 ? Math.clamp(heat.value(x, y) / full, -1.0, 1.0) : 0;

@@ -67,7 +67,6 @@ public final class CountSketch {
      * Returns the short descriptor of an image from those of its crops: their mean, normalized to a unit vector, sketched, and
      * rounded to float16 as in a {@link Gallery}. A zero mean stays zero.
      *
-     * @param crops at least one, of the length that this sketch is for
      * @throws IllegalArgumentException if a number of them is not finite
      */
     public float[] describe(float[][] crops) {

@@ -20,11 +20,6 @@ import java.util.Set;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
-import org.gramian.gallery.Gallery.About;
-import org.gramian.gallery.Gallery.Entry;
-import org.gramian.gallery.Gallery.GalleryFileException;
-import org.gramian.gallery.Gallery.Item;
-import org.gramian.gallery.Gallery.Subset;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
@@ -58,20 +53,11 @@ public final class Gallery {
     private final List<Entry> entries;
     private final List<Item> items;
 
-    /** The set that an image belongs to, in the order of a gallery. */
+    /** The set that an image belongs to, in the order of a gallery. Files hold the ordinals. */
     public enum Subset {
         TRAINING,
         VALIDATION,
-        TEST;
-
-        /** Returns the number in files, independent of the order of constants. */
-        int code() {
-            return switch (this) {
-                case TRAINING -> 0;
-                case VALIDATION -> 1;
-                case TEST -> 2;
-            };
-        }
+        TEST
     }
 
     /** One image. */
@@ -262,11 +248,7 @@ public final class Gallery {
         private final List<Entry> entries = new ArrayList<>();
         private final Map<Subset, Integer> leftOut = new EnumMap<>(Subset.class);
 
-        /**
-         * Creates an empty gallery.
-         *
-         * @param model SHA-256 of the model's file, in hexadecimal digits
-         */
+        /** @param model SHA-256 of the model's file, in hexadecimal digits */
         public GalleryBuilder(List<String> classes, long descriptorSize, String model) {
             this.classes = classes;
             this.sketch = CountSketch.of(descriptorSize);
@@ -274,7 +256,6 @@ public final class Gallery {
             this.model = model;
         }
 
-        /** Adds an image. */
         public GalleryBuilder add(Item item, byte[] thumbnail, float[][] crops) {
             float[] vector = sketch.describe(crops);
             short[] halves = new short[vector.length];
@@ -291,7 +272,7 @@ public final class Gallery {
             return this;
         }
 
-        /** Builds the gallery; throws an {@link IllegalArgumentException} if images are not consistent. */
+        /** @throws IllegalArgumentException if images are not consistent */
         public Gallery build() {
             return new Gallery(new About(classes, model, descriptorSize, leftOut), entries);
         }
@@ -350,7 +331,7 @@ public final class Gallery {
                     MemorySegment.copy(entries.get(i).vector(), 0, vectors, HALF, 2L * i * m, m);
                     Item item = entries.get(i).item();
                     labels.set(INT, 4L * i, item.label());
-                    parts.set(ValueLayout.JAVA_BYTE, i, (byte) item.subset().code());
+                    parts.set(ValueLayout.JAVA_BYTE, i, (byte) item.subset().ordinal());
                 }
                 Map<String, StoredTensor> tensors = new LinkedHashMap<>();
                 tensors.put("vectors", new StoredTensor(DType.F16, Shape.of(n, m), vectors));
@@ -393,7 +374,8 @@ public final class Gallery {
                 throw new GalleryFileException(
                         path,
                         "cannot be read as a gallery: " + problem(path, e)
-                                + "; if there is no other copy, remove it and recreate it with 'gramian train --resume'",
+                                + "; if there is no other copy, remove it and recreate it with 'gramian train"
+                                + " --resume'",
                         e);
             } catch (IllegalArgumentException | ArithmeticException e) {
                 throw new GalleryFileException(
@@ -419,9 +401,7 @@ public final class Gallery {
             About about = about();
             int length = CountSketch.lengthOf(about.descriptorSize());
             StoredTensor stored = tensors.get("labels");
-            long found = stored == null || stored.shape().rank() != 1
-                    ? 0
-                    : stored.shape().at(0);
+            long found = stored == null ? 0 : stored.shape().elements();
             int most = Gallery.MAX_OF_SUBSET * Subset.values().length;
             if (found > most) {
                 throw new IllegalArgumentException("expected at most " + most + " images, found " + found);
@@ -438,14 +418,13 @@ public final class Gallery {
             List<Entry> entries = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 int part = Byte.toUnsignedInt(parts.get(ValueLayout.JAVA_BYTE, i));
-                Subset subset = Arrays.stream(Subset.values())
-                        .filter(one -> one.code() == part)
-                        .findFirst()
-                        .orElseThrow(() -> new IllegalArgumentException(
-                                "expected 0, 1 or 2 as the part of an image, found " + part));
+                if (part >= Subset.values().length) {
+                    throw new IllegalArgumentException("expected 0, 1 or 2 as the part of an image, found " + part);
+                }
                 short[] halves = new short[length];
                 MemorySegment.copy(vectors, HALF, 2L * i * length, halves, 0, length);
-                Item item = new Item(new String(names[i], StandardCharsets.UTF_8), labels.get(INT, 4L * i), subset);
+                Item item = new Item(
+                        new String(names[i], StandardCharsets.UTF_8), labels.get(INT, 4L * i), Subset.values()[part]);
                 entries.add(new Entry(item, thumbnails[i], halves));
             }
             return new Gallery(about, entries);

@@ -51,7 +51,6 @@ public record Inspector(Model model, Rendering rendering, int threads) {
      * Inspects a model.
      *
      * @param samples at least one image; at most {@value #MAX_IMAGES}, evenly spaced, are used
-     * @param fingerprint SHA-256 of the model file
      * @throws IOException if an image cannot be read
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
@@ -89,7 +88,6 @@ public record Inspector(Model model, Rendering rendering, int threads) {
         private final DegenerateChannels.Accumulator channels = new DegenerateChannels.Accumulator();
         private final Map<String, List<double[]>> spectra = new LinkedHashMap<>();
 
-        /** @param count number of images */
         Statistics(int count) {
             this.count = count;
         }

@@ -2,6 +2,7 @@ package org.gramian.inspect;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -39,13 +40,10 @@ public record MatrixStage(
                 size,
                 spectra.size(),
                 IntStream.range(0, size)
-                        .mapToObj(k -> QuantileRange.of(
-                                spectra.stream().mapToDouble(one -> one[k]).toArray()))
+                        .mapToObj(k -> QuantileRange.of(spectra, one -> one[k]))
                         .toList(),
-                QuantileRange.of(
-                        spectra.stream().mapToDouble(MatrixStage::effectiveRank).toArray()),
-                QuantileRange.of(
-                        spectra.stream().mapToDouble(MatrixStage::condition).toArray()),
+                QuantileRange.of(spectra, MatrixStage::effectiveRank),
+                QuantileRange.of(spectra, MatrixStage::condition),
                 spectra.stream().filter(MatrixStage::isIndefinite).count() / (double) spectra.size());
     }
 
@@ -87,10 +85,9 @@ public record MatrixStage(
 
     /** Quantiles of a number over images. */
     public record QuantileRange(double low, double median, double high) {
-        /** Computes the quantiles of at least one number, with linear interpolation. */
-        static QuantileRange of(double[] numbers) {
-            double[] sorted = numbers.clone();
-            Arrays.sort(sorted);
+        /** Computes the quantiles of a number of at least one spectrum, with linear interpolation. */
+        private static QuantileRange of(List<double[]> spectra, ToDoubleFunction<double[]> number) {
+            double[] sorted = spectra.stream().mapToDouble(number).sorted().toArray();
             return new QuantileRange(quantile(sorted, 0.1), quantile(sorted, 0.5), quantile(sorted, 0.9));
         }
 

@@ -25,8 +25,29 @@ public record SpdInspection(String model, String pooling, DegenerateChannels cha
     /** File name in the folder of a fold. */
     public static final String FILE = "spd.json";
 
+    private static final String FORMAT = "gramian-spd";
+    private static final int VERSION = 1;
+
+    /** Several times what matrices of 2,048 rows take. */
+    private static final long MAX_BYTES = 1L << 24;
+
+    private static final JsonMapper READER = JsonMapper.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+            .changeDefaultNullHandling(_ -> JsonSetter.Value.construct(Nulls.FAIL, Nulls.FAIL))
+            .build();
+
+    private record Document(String format, int version, SpdInspection inspection) {}
+
     public SpdInspection {
         stages = List.copyOf(stages);
+    }
+
+    /** Writes or replaces a JSON file atomically. */
+    public void write(Path path) throws IOException {
+        AtomicFile.putText(path, text -> text.write(JsonText.indented(new Document(FORMAT, VERSION, this)) + "\n"));
     }
 
     /**
@@ -35,63 +56,25 @@ public record SpdInspection(String model, String pooling, DegenerateChannels cha
      * @throws IOException if {@link #write} did not write it; the message names the expected and the found content
      */
     public static SpdInspection read(Path path) throws IOException {
-        return InspectionFile.read(path);
-    }
-
-    /** Writes or replaces a file atomically. */
-    public void write(Path path) throws IOException {
-        InspectionFile.write(path, this);
-    }
-
-    /**
-     * An inspection as a JSON file: its parts under their names, after {@code "format": "gramian-spd"} and a version.
-     */
-    private static final class InspectionFile {
-        private static final String FORMAT = "gramian-spd";
-        private static final int VERSION = 1;
-
-        /** Several times what matrices of 2,048 rows take. */
-        private static final long MOST_BYTES = 1L << 24;
-
-        private static final JsonMapper READER = JsonMapper.builder()
-                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-                .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-                .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
-                .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
-                .changeDefaultNullHandling(_ -> JsonSetter.Value.construct(Nulls.FAIL, Nulls.FAIL))
-                .build();
-
-        private record Document(String format, int version, SpdInspection inspection) {}
-
-        static void write(Path path, SpdInspection inspection) throws IOException {
-            AtomicFile.putText(
-                    path, text -> text.write(JsonText.indented(new Document(FORMAT, VERSION, inspection)) + "\n"));
+        long bytes = Files.size(path);
+        if (bytes > MAX_BYTES) {
+            throw new IOException(path + ": expected an inspection of at most " + MAX_BYTES + " bytes, found " + bytes);
         }
-
-        static SpdInspection read(Path path) throws IOException {
-            long bytes = Files.size(path);
-            if (bytes > MOST_BYTES) {
-                throw new IOException(
-                        path + ": expected an inspection of at most " + MOST_BYTES + " bytes, found " + bytes);
-            }
-            @Nullable Document document;
-            try {
-                document = READER.readValue(Files.readAllBytes(path), Document.class);
-            } catch (JacksonException wrong) {
-                throw new IOException(
-                        path + ": expected an inspection written by 'gramian train', found: "
-                                + QuotedText.bare(wrong.getOriginalMessage()),
-                        wrong);
-            }
-            if (document == null) {
-                throw new IOException(
-                        path + ": expected an inspection written by 'gramian train', found an empty file");
-            }
-            if (!document.format.equals(FORMAT) || document.version != VERSION) {
-                throw new IOException(path + ": expected the format " + FORMAT + " of version " + VERSION + ", found "
-                        + QuotedText.text(document.format) + " of version " + document.version);
-            }
-            return document.inspection;
+        @Nullable Document document;
+        try {
+            document = READER.readValue(Files.readAllBytes(path), Document.class);
+        } catch (JacksonException wrong) {
+            throw new IOException(
+                    path + ": expected an inspection written by 'gramian train', found: "
+                            + QuotedText.bare(wrong.getOriginalMessage()),
+                    wrong);
         }
+        if (document == null || !document.format.equals(FORMAT) || document.version != VERSION) {
+            throw new IOException(path + ": expected the format " + FORMAT + " of version " + VERSION + ", found "
+                    + (document == null
+                            ? "nothing"
+                            : QuotedText.text(document.format) + " of version " + document.version));
+        }
+        return document.inspection;
     }
 }

@@ -75,13 +75,6 @@ final class CalibrationTest {
         assertThat(calibration.error()).isEqualTo(1);
     }
 
-    @Test
-    void equalScoresHaveTheLogLossOfUniformProbabilities() {
-        Calibration calibration = of(List.of(new ImagePrediction("x", 2, Logits.of(4, 4, 4, 4))));
-        assertThat(calibration.logLoss()).isCloseTo(Math.log(4), within(1e-15));
-        assertThat(calibration.brier()).isCloseTo(0.75, within(1e-15));
-    }
-
     @RandomTest
     void gainIsTheDifferenceOfLogLossesAndItsSignFollowsTheOrder(Seed seed) {
         SplittableRandom random = seed.random();

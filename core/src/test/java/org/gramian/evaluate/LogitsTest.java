@@ -42,14 +42,6 @@ final class LogitsTest {
     }
 
     @Test
-    void tiesGoToTheLowerIndex() {
-        Logits logits = Logits.of(1, 3, 3, 1);
-        assertThat(logits.top()).isEqualTo(1);
-        assertThat(new int[] {logits.rank(0), logits.rank(1), logits.rank(2), logits.rank(3)})
-                .containsExactly(2, 0, 1, 3);
-    }
-
-    @Test
     void aProbabilityThatUnderflowsHasItsLogarithm() {
         Logits logits = Logits.of(0, 5000);
         assertThat(logits.probabilities(1)[0]).isZero();

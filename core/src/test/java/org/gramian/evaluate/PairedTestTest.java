@@ -126,12 +126,6 @@ final class PairedTestTest {
     }
 
     @Test
-    void textHasDirectionIntervalAndCounts() {
-        assertThat(new PairedTest(60, 20, 5, 15).text()).has(facts("+15.0", "0.004", "20", "5", "100"));
-        assertThat(new PairedTest(60, 30, 2, 8).text()).has(facts("0.001"));
-    }
-
-    @Test
     void invalidCountsAreRefused() {
         assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new PairedTest(0, 0, 0, 0));
         assertThatExceptionOfType(IllegalArgumentException.class)

@@ -41,14 +41,6 @@ final class TemperatureTest {
                 + Temperature.PRIOR * (1 / temperature - 1 + Math.log(temperature));
     }
 
-    @RandomTest
-    void predictedClassesStayTheSame(Seed seed) {
-        Evaluation before = MadeUp.evaluation(seed.random(), 50, 5);
-        Evaluation after = before.calibrated(fit(before.predictions()));
-        assertThat(after.confusion()).isEqualTo(before.confusion());
-        assertThat(after.top(3)).isEqualTo(before.top(3));
-    }
-
     @RandomTest(times = 5)
     void theTrueTemperatureIsRecovered(Seed seed) {
         SplittableRandom random = seed.random();
@@ -103,16 +95,6 @@ final class TemperatureTest {
         assertThat(fit(few).value())
                 .isLessThanOrEqualTo(1 + 3 * widest / Temperature.PRIOR)
                 .isGreaterThanOrEqualTo(1 / (1 + 3 * (classes - 1) / (Math.E * Temperature.PRIOR)));
-    }
-
-    @Test
-    void imagesThatAreAllRightRaiseTheConfidenceAndWrongOnesLowerIt() {
-        Logits scores = Logits.of(3, 1, 0);
-        assertThat(fit(List.of(new ImagePrediction("a", 0, scores))).value()).isBetween(0.5, 1.0);
-        assertThat(fit(List.of(new ImagePrediction("a", 1, scores))).value()).isBetween(1.0, 2.0);
-        assertThat(fit(List.of(new ImagePrediction("a", 1, Logits.of(2, 2, 2)))).value())
-                .as("equal scores")
-                .isCloseTo(1, within(1e-9));
     }
 
     @RandomTest

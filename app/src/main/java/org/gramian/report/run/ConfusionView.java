@@ -9,9 +9,7 @@ import org.gramian.report.run.PredictionSet.TestPrediction;
 /**
  * Confusion matrix with the images of every cell.
  *
- * @param matrix of all predictions
  * @param popups images of the cells that are not empty; none with more than {@value #MAX_CLASSES} classes
- * @param prefix of element identifiers
  */
 public record ConfusionView(ConfusionMatrix matrix, List<Popup> popups, String prefix) {
     /** Most images shown of a cell. */

@@ -55,11 +55,7 @@ record PrincipalComponents(double[][] points, double[] explained) {
         return sum;
     }
 
-    /**
-     * Projects at least one vector.
-     *
-     * @param squares squared distances between the vectors, {@code [n, n]}
-     */
+    /** Projects at least one vector. */
     static PrincipalComponents of(double[][] squares) {
         double[][] products = centred(squares);
         int n = products.length;

@@ -177,7 +177,7 @@ public final class RunReader {
                     audit.findings);
         } catch (JacksonException damaged) {
             throw new IOException(
-                    file + ": expected an audit in JSON, found: " + damaged.getOriginalMessage(), damaged);
+                    file + ": expected an audit with images and findings in JSON, found something else", damaged);
         }
     }
 

@@ -14,9 +14,6 @@ import org.gramian.report.run.RunData.ReportPart;
 /**
  * View of one run.
  *
- * @param prefix of its element identifiers
- * @param learning learning curves of every fold
- * @param mistakes most confident errors
  * @param reliability before and, if a temperature was fitted, after temperature scaling
  * @param map embeddings of the first fold with a gallery
  * @param spd spectra of the first fold with SPD matrices

@@ -13,8 +13,6 @@ import java.util.SplittableRandom;
  * without which equal vectors would never separate.
  *
  * @param perplexity effective number of neighbours, lowered for few points
- * @param iterations of gradient descent
- * @param seed of the noise
  */
 record Tsne(double perplexity, int iterations, long seed) {
     /** Usual perplexity; a thousand points converge in these iterations. */
@@ -43,8 +41,6 @@ record Tsne(double perplexity, int iterations, long seed) {
 
     /**
      * Returns the embedding {@code [n, 2]}, starting from a plane {@code [n, 2]}. Fewer than 4 points are returned unchanged.
-     *
-     * @param squares squared distances between the vectors, {@code [n, n]}
      */
     double[][] embed(double[][] squares, double[][] plane) {
         int n = squares.length;

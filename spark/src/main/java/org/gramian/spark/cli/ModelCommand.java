@@ -2,7 +2,6 @@ package org.gramian.spark.cli;
 
 import static org.apache.spark.ml.functions.vector_to_array;
 import static org.apache.spark.sql.functions.array_max;
-import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.when;
 
 import java.io.IOException;
@@ -101,29 +100,8 @@ abstract class ModelCommand extends SparkCommand {
                 "Example: gramian spark predict model.safetensors photos/ --out predictions.parquet"
             })
     static final class Predict extends ModelCommand {
-        private static final String UNKNOWN = "unknown";
-
-        @Option(
-                names = "--reject",
-                paramLabel = "P",
-                defaultValue = "0",
-                description = "predict 'unknown' if the probability of the class is below P, e.g. 0.6")
-        private double reject;
-
-        @Override
-        void check() {
-            super.check();
-            if (!(reject >= 0 && reject <= 1)) {
-                throw new IllegalArgumentException("--reject: expected a probability between 0 and 1, found " + reject);
-            }
-        }
-
         @Override
         GramianModel outputs(GramianModel stage) {
-            if (reject > 0 && stage.classes().contains(UNKNOWN)) {
-                throw new IllegalArgumentException("--reject predicts '" + UNKNOWN
-                        + "', which is a class of this model; remove the option and filter by probability");
-            }
             return stage.setPredictionCol("").setClassCol(name("class")).setProbabilityCol(name("probabilities"));
         }
 
@@ -131,16 +109,13 @@ abstract class ModelCommand extends SparkCommand {
         List<Column> columns(GramianModel stage) {
             Column vector = result("probabilities");
             Column probabilities = when(vector.isNotNull(), vector_to_array(vector, "float64"));
-            Column best = array_max(probabilities);
             // Parquet keeps the metadata for Spark.
             Metadata classes = new MetadataBuilder()
                     .putStringArray("classes", stage.classes().toArray(String[]::new))
                     .build();
             return List.of(
-                    when(best.lt(reject), lit(UNKNOWN))
-                            .otherwise(result("class"))
-                            .as(name("class")),
-                    best.as(name("probability")),
+                    result("class"),
+                    array_max(probabilities).as(name("probability")),
                     probabilities.as(name("probabilities"), classes));
         }
     }

@@ -1,19 +1,5 @@
 package org.gramian.spark.cli;
 
-import static org.apache.spark.sql.functions.array;
-import static org.apache.spark.sql.functions.coalesce;
-import static org.apache.spark.sql.functions.col;
-import static org.apache.spark.sql.functions.concat_ws;
-import static org.apache.spark.sql.functions.count;
-import static org.apache.spark.sql.functions.count_distinct;
-import static org.apache.spark.sql.functions.explode;
-import static org.apache.spark.sql.functions.lit;
-import static org.apache.spark.sql.functions.max;
-import static org.apache.spark.sql.functions.min;
-import static org.apache.spark.sql.functions.struct;
-import static org.apache.spark.sql.functions.sum;
-import static org.apache.spark.sql.functions.when;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -21,7 +7,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -79,19 +64,22 @@ final class SparkAuditCommand extends SparkCommand {
         PartitionAudit audit = new PartitionAudit(ImageColumn.of(2, session), 0, 1);
         OutputOptions.Written written =
                 output.write(images.mapPartitions(audit, Encoders.row(PartitionAudit.SCHEMA)), "error", this);
-        Dataset<Row> facts = session.read().parquet(output.place());
-        List<ClassCount> classes = classes(facts);
+        session.read().parquet(output.place()).createOrReplaceTempView("facts");
+        List<ClassCount> classes = classes(session);
         List<Finding> findings = new ArrayList<>(DatasetFindings.ofClasses(classes, AuditOptions.DEFAULT));
-        findings.addAll(ofImages(facts));
-        findings.addAll(ofDuplicates(facts));
+        findings.addAll(ofImages(session));
+        findings.addAll(ofDuplicates(session));
         findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
         print(written.text() + classText(classes) + findingText(findings));
         boolean spoils = findings.stream().anyMatch(found -> found.severity() == Severity.SPOILS);
         return spoils ? SparkMain.DATA : SparkMain.DONE;
     }
 
-    private static List<ClassCount> classes(Dataset<Row> facts) {
-        return facts.groupBy("label").agg(count(lit(1)), count("format")).orderBy("label").collectAsList().stream()
+    private static List<ClassCount> classes(SparkSession session) {
+        return session
+                .sql("SELECT label, count(*), count(format) FROM facts GROUP BY label ORDER BY label")
+                .collectAsList()
+                .stream()
                 .map(row -> new ClassCount(
                         String.valueOf(row.getString(0)),
                         Math.toIntExact(row.getLong(1)),
@@ -101,21 +89,19 @@ final class SparkAuditCommand extends SparkCommand {
     }
 
     /** Finds problems of single images. Names the first and the last image of each: a full list may exceed the driver's memory. */
-    private static List<Finding> ofImages(Dataset<Row> facts) {
-        Column shape = concat_ws(" ", concat_ws("×", col("width"), col("height")), col("format"), col("colour"));
-        Column example = struct(col("path"), coalesce(col("error"), shape));
-        Column kinds = when(col("error").isNull(), col("odd")).otherwise(array(lit(Kind.UNREADABLE.name())));
-        return facts
-                .withColumn("kind", explode(kinds))
-                .groupBy("kind")
-                .agg(count(lit(1)), min(example), max(example))
-                .collectAsList()
-                .stream()
+    private static List<Finding> ofImages(SparkSession session) {
+        return session.sql("""
+            SELECT kind, count(*), min(example), max(example) FROM (
+              SELECT explode(if(error IS NULL, odd, array('UNREADABLE'))) AS kind,
+                struct(path, coalesce(error, concat(width, '×', height, ' ', format, ' ', colour))) AS example
+              FROM facts)
+            GROUP BY kind\
+            """).collectAsList().stream()
                 .map(row -> {
                     int number = Math.toIntExact(row.getLong(1));
                     List<Item> items = Stream.of(row.getStruct(2), row.getStruct(3))
                             .distinct()
-                            .map(one -> item(String.valueOf(one.getString(0)), one.getString(1)))
+                            .map(one -> new Item(one.getString(0), one.getString(1), List.of(one.getString(0))))
                             .toList();
                     return row.getString(0).equals(Kind.UNREADABLE.name())
                             ? DatasetFindings.unreadable(number, items)
@@ -124,26 +110,15 @@ final class SparkAuditCommand extends SparkCommand {
                 .toList();
     }
 
-    private static Item item(String image, String remark) {
-        return new Item(image, remark, List.of(image));
-    }
-
-    /** Finds images with equal pixels. */
-    private static List<Finding> ofDuplicates(Dataset<Row> facts) {
-        Column group = struct(col("first"), col("last"), col("images"));
-        return facts
-                .where(col("error").isNull())
-                .groupBy("pixels")
-                .agg(
-                        count(lit(1)).as("images"),
-                        count_distinct(col("label")).as("labels"),
-                        min("path").as("first"),
-                        max("path").as("last"))
-                .where("images > 1")
-                .groupBy(col("labels").gt(1))
-                .agg(count(lit(1)), sum("images"), min(group), max(group))
-                .collectAsList()
-                .stream()
+    /** Finds images with equal pixels. Names the first and the last group. */
+    private static List<Finding> ofDuplicates(SparkSession session) {
+        return session.sql("""
+            SELECT labels > 1, count(*), sum(images), min(example), max(example) FROM (
+              SELECT count(DISTINCT label) AS labels, count(*) AS images,
+                struct(min(path), max(path), count(*)) AS example
+              FROM facts WHERE error IS NULL GROUP BY pixels HAVING count(*) > 1)
+            GROUP BY labels > 1\
+            """).collectAsList().stream()
                 .map(SparkAuditCommand::duplicates)
                 .toList();
     }

@@ -11,7 +11,6 @@ import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.model.ModelFileException;
 import org.gramian.tensor.DeviceException;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -98,38 +97,37 @@ public final class SparkMain implements Runnable {
      */
     static int failed(Exception exception, CommandLine line, ParseResult parsed) {
         PrintWriter err = line.getErr();
+        String command = line.getCommandSpec().qualifiedName();
         if (System.getenv("GRAMIAN_DEBUG") != null) {
             exception.printStackTrace(err);
         }
         if (ShutdownHookManager.get().isShutdownInProgress()) {
-            err.println(line.getCommandSpec().qualifiedName() + ": interrupted");
+            err.println(command + ": interrupted");
             err.flush();
             return INTERRUPTED;
         }
-        Throwable known = known(exception);
-        err.println(line.getCommandSpec().qualifiedName() + ": "
-                + (known == null ? "the job failed: " + firstLine(innermost(exception)) : firstLine(known)));
-        if (known == null) {
-            err.println("see the logs of driver and executors; GRAMIAN_DEBUG=1 prints the stack trace");
-        }
-        err.flush();
-        return known == null ? FAILED : code(known);
-    }
-
-    /**
-     * Returns the outermost cause that is a user error, or null. Exceptions of tasks are not user errors, except those
-     * of a model file or a device, which is first opened on an executor.
-     */
-    private static @Nullable Throwable known(Throwable failed) {
+        Throwable shown = exception;
         boolean inTask = false;
-        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+        for (Throwable cause = exception; cause != null; cause = cause.getCause()) {
             inTask |= cause instanceof SparkException;
+            // exceptions of tasks are no user errors, except those of a model file or a device, first opened on an
+            // executor
             boolean counts = !inTask || cause instanceof ModelFileException || cause instanceof DeviceException;
             if (counts && code(cause) != FAILED) {
-                return cause;
+                err.println(command + ": " + firstLine(cause));
+                err.flush();
+                return code(cause);
+            }
+            // the innermost message of Gramian, which is written for users, else that of the root cause
+            if (!shown.getClass().getName().startsWith("org.gramian.")
+                    || cause.getClass().getName().startsWith("org.gramian.")) {
+                shown = cause;
             }
         }
-        return null;
+        err.println(command + ": the job failed: " + firstLine(shown));
+        err.println("see the logs of driver and executors; GRAMIAN_DEBUG=1 prints the stack trace");
+        err.flush();
+        return FAILED;
     }
 
     /** Returns the exit code of an exception on the driver. */
@@ -141,19 +139,6 @@ public final class SparkMain implements Runnable {
             case IOException _, IllegalArgumentException _ -> USAGE;
             default -> FAILED;
         };
-    }
-
-    /** Returns the innermost exception of Gramian, whose message is written for users, else the root cause. */
-    private static Throwable innermost(Throwable failed) {
-        Throwable root = failed;
-        @Nullable Throwable ours = null;
-        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
-            root = cause;
-            if (cause.getClass().getName().startsWith("org.gramian.")) {
-                ours = cause;
-            }
-        }
-        return ours == null ? root : ours;
     }
 
     /** Returns the first line of a message: Spark appends plans and stack traces. */

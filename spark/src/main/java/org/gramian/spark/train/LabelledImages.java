@@ -13,7 +13,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.apache.spark.ml.attribute.Attribute;
 import org.apache.spark.ml.attribute.NominalAttribute;
 import org.apache.spark.sql.Column;
@@ -61,25 +60,21 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
          */
         public void requireIn(StructType schema) {
             List<String> there = Arrays.asList(schema.fieldNames());
-            Stream.of(image, name, label, validation)
-                    .filter(column -> !column.isEmpty() && !there.contains(column))
-                    .findFirst()
-                    .ifPresent(column -> {
-                        throw new IllegalArgumentException(
-                                "expected a column '" + column + "', found " + String.join(", ", there));
-                    });
+            for (String column : List.of(image, name, label, validation)) {
+                require(
+                        column.isEmpty() || there.contains(column),
+                        "a column '" + column + "'",
+                        String.join(", ", there));
+            }
             DataType labels = schema.apply(label).dataType();
             require(
                     labels.equals(DataTypes.StringType) || labels instanceof NumericType,
                     "labels in the column '" + label + "' as string (class names) or numbers (class indices)",
                     labels.simpleString());
-            DataType marks = validation.isEmpty()
-                    ? DataTypes.BooleanType
-                    : schema.apply(validation).dataType();
             require(
-                    marks.equals(DataTypes.BooleanType),
+                    validation.isEmpty() || schema.apply(validation).dataType().equals(DataTypes.BooleanType),
                     "the column '" + validation + "' to mark validation images by true and false (boolean)",
-                    marks.simpleString());
+                    "another type");
         }
     }
 
@@ -132,22 +127,21 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
         double[] numbers = labels.stream()
                 .mapToDouble(row -> ((Number) Objects.requireNonNull(row.get(0))).doubleValue())
                 .toArray();
-        long others = Arrays.stream(numbers)
-                .filter(number -> !(number >= 0 && number < MAX_CLASSES && number == Math.rint(number)))
-                .count();
         require(
-                others == 0,
-                "whole numbers from 0 to " + (MAX_CLASSES - 1) + " as labels in the column '" + field.name() + "'",
-                others + " others");
-        int highest = (int) Arrays.stream(numbers).max().orElse(0);
+                Arrays.stream(numbers).allMatch(number -> number >= 0 && number == Math.rint(number)),
+                "whole numbers from 0 as labels in the column '" + field.name() + "'",
+                "others");
+        double highest = Arrays.stream(numbers).max().orElse(0);
         List<String> classes = Attribute.fromStructField(field) instanceof NominalAttribute nominal
                         && nominal.values().isDefined()
                 ? Arrays.asList(nominal.values().get())
-                : IntStream.rangeClosed(0, highest).mapToObj(Integer::toString).toList();
+                : IntStream.range(0, (int) Math.min(highest + 1, MAX_CLASSES))
+                        .mapToObj(Integer::toString)
+                        .toList();
         require(
                 highest < classes.size(),
-                "labels below " + classes.size() + ", the number of class names of the column '" + field.name() + "'",
-                highest + "");
+                "labels below " + classes.size() + " in the column '" + field.name() + "'",
+                Double.toString(highest));
         return classes;
     }
 

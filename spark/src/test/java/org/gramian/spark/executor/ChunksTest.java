@@ -48,13 +48,4 @@ class ChunksTest {
         assertThat(ImageColumn.bytes(RowFactory.create("path", new byte[100], null, 7, new byte[20])))
                 .isEqualTo(124);
     }
-
-    @Test
-    void rowsAreTakenLazily() {
-        Iterator<Integer> endless = Stream.iterate(0, i -> i + 1).iterator();
-        Chunks<Integer> chunks = new Chunks<>(endless, _ -> 0, chunk -> chunk);
-
-        assertThat(chunks.next()).isZero();
-        assertThat(endless.next()).isEqualTo(Chunks.MAX_ROWS);
-    }
 }

@@ -205,7 +205,7 @@ class SparkTrainerTest {
         assertRejected(table.where("label = 'glass'"), softmax, "2 classes", "1");
         assertRejected(label("IF(label = 'glass', NULL, label)"), softmax, "'label'", "null");
         assertRejected(label("IF(label = 'glass', 3, 0)"), softmax, "'1'");
-        assertRejected(label("0.5"), softmax, "whole numbers", "1 others");
+        assertRejected(label("0.5"), softmax, "whole numbers");
         assertRejected(label("IF(path LIKE '%00007%', 'broken', label)"), softmax, "'broken'");
         assertRejected(table.withColumn("validation", functions.expr("label = 'glass'")), softmax, "'glass'", "12");
         assertRejected(table, requested("stage2.epochs", "2"), "stage2.epochs", "2");

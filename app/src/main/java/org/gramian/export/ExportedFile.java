@@ -9,11 +9,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import org.gramian.backbone.onnx.OnnxWriter;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.Protobuf;
+import org.gramian.basis.Protobuf.Message;
 import org.gramian.basis.QuotedText;
 import org.gramian.export.graph.ModelGraph;
 import org.gramian.export.graph.NotExpressibleException;
@@ -119,10 +118,10 @@ public final class ExportedFile {
      * @throws ModelFileException if it was not written by 'gramian export'
      */
     public static ModelHeader header(Path path) throws ModelFileException {
-        Scan scan = new Scan();
+        Map<String, String> texts;
         try (Arena arena = Arena.ofConfined();
                 InputFile file = InputFile.open(path)) {
-            scan.model(new Protobuf.Reader(file.map(0, arena)));
+            texts = metadata(new Message(file.map(0, arena)));
         } catch (TensorFileException unreadable) {
             String problem = String.valueOf(unreadable.getMessage()).substring((path + ": ").length());
             throw new ModelFileException(path, problem, unreadable);
@@ -133,24 +132,6 @@ public final class ExportedFile {
                             + "; export the model again, and copy the whole file",
                     wrong);
         }
-        Map<String, String> texts = new LinkedHashMap<>();
-        scan.metadata.forEach((key, text) -> {
-            if (key.startsWith(PREFIX)) {
-                texts.put(key.substring(PREFIX.length()), text);
-            }
-        });
-        if (texts.isEmpty()) {
-            throw new ModelFileException(
-                    path, "expected an ONNX file written by 'gramian export', found one without its metadata");
-        }
-        scan.operators.removeAll(ModelGraph.OPERATORS);
-        if (!scan.operators.isEmpty()) {
-            throw new ModelFileException(
-                    path,
-                    "expected the operators that 'gramian export' writes, found "
-                            + String.join(", ", scan.operators.stream().limit(5).toList())
-                            + "; another program changed the file; export the model again");
-        }
         try {
             return ModelHeader.of(texts);
         } catch (IllegalArgumentException | ArithmeticException wrong) {
@@ -158,91 +139,45 @@ public final class ExportedFile {
         }
     }
 
-    /** Metadata and operators of a file; refuses what an exported file never has before a runtime opens it. */
-    private static final class Scan {
-        private final Map<String, String> metadata = new LinkedHashMap<>();
-        private final Set<String> operators = new TreeSet<>();
-        private int nodes;
-        private int textBytes;
+    /** Returns Gramian's metadata of a file; refuses what an exported file never has before a runtime opens it. */
+    private static Map<String, String> metadata(Message model) {
+        require(!model.has(20) && !model.has(25), "expected no functions and no training steps, found some");
+        require(model.has(7), "it has no graph");
+        model.messages(7).forEach(ExportedFile::requireExported);
+        require(model.count(14) <= MAX_ENTRIES, "expected at most " + MAX_ENTRIES + " metadata entries, found more");
+        long bytes = model.messages(14)
+                .mapToLong(entry -> entry.bytes(2).byteSize())
+                .sum();
+        require(bytes <= MAX_TEXT, "expected metadata of at most " + MAX_TEXT + " bytes, found " + bytes);
+        Map<String, String> texts = new LinkedHashMap<>();
+        model.messages(14).filter(entry -> entry.text(1).startsWith(PREFIX)).forEach(entry -> {
+            String key = entry.text(1).substring(PREFIX.length());
+            require(
+                    texts.put(key, entry.text(2, MAX_TEXT)) == null,
+                    "expected every metadata key once, found " + QuotedText.bare(PREFIX + key) + " twice");
+        });
+        require(!texts.isEmpty(), "found none of its metadata");
+        return texts;
+    }
 
-        void model(Protobuf.Reader message) {
-            boolean hasGraph = false;
-            while (message.next()) {
-                switch (message.field()) {
-                    case 7 -> {
-                        hasGraph = true;
-                        graph(message.message());
-                    }
-                    case 14 -> entry(message.message());
-                    case 20, 25 ->
-                        throw new IllegalArgumentException("expected no functions and no training steps, found some");
-                    default -> {}
-                }
-            }
-            if (!hasGraph) {
-                throw new IllegalArgumentException("it has no graph");
-            }
-        }
+    private static void requireExported(Message graph) {
+        require(graph.count(1) <= MAX_NODES, "expected at most " + MAX_NODES + " operators, found more");
+        require(!graph.has(15), "expected no sparse constants, found some");
+        graph.messages(5)
+                .forEach(tensor ->
+                        require(!tensor.has(13), "expected all tensors in one file, found external data"));
+        graph.messages(1).forEach(node -> {
+            String domain = node.text(7);
+            String operator = domain.isEmpty() || domain.equals("ai.onnx") ? node.text(4) : domain + ":" + node.text(4);
+            require(
+                    ModelGraph.OPERATORS.contains(operator),
+                    "found the operator " + QuotedText.bare(operator) + "; another program changed the file");
+        });
+    }
 
-        private void graph(Protobuf.Reader message) {
-            while (message.next()) {
-                switch (message.field()) {
-                    case 1 -> node(message.message());
-                    case 5 -> constant(message.message());
-                    case 15 -> throw new IllegalArgumentException("expected no sparse constants, found some");
-                    default -> {}
-                }
-            }
-        }
-
-        private void node(Protobuf.Reader message) {
-            if (++nodes > MAX_NODES) {
-                throw new IllegalArgumentException("expected at most " + MAX_NODES + " operators, found more");
-            }
-            String operator = "";
-            String domain = "";
-            while (message.next()) {
-                switch (message.field()) {
-                    case 4 -> operator = text(message);
-                    case 7 -> domain = text(message);
-                    default -> {}
-                }
-            }
-            boolean standard = domain.isEmpty() || domain.equals("ai.onnx");
-            operators.add(QuotedText.bare(standard ? operator : domain + ":" + operator));
-        }
-
-        private static void constant(Protobuf.Reader message) {
-            while (message.next()) {
-                if (message.field() == 13) {
-                    throw new IllegalArgumentException("expected all tensors in one file, found external data");
-                }
-            }
-        }
-
-        private void entry(Protobuf.Reader message) {
-            String key = "";
-            String value = "";
-            while (message.next()) {
-                switch (message.field()) {
-                    case 1 -> key = text(message);
-                    case 2 -> value = text(message);
-                    default -> {}
-                }
-            }
-            if (metadata.size() == MAX_ENTRIES) {
-                throw new IllegalArgumentException("expected at most " + MAX_ENTRIES + " metadata entries, found more");
-            }
-            if (metadata.put(key, value) != null) {
-                throw new IllegalArgumentException(
-                        "expected every metadata key once, found " + QuotedText.bare(key) + " twice");
-            }
-        }
-
-        private String text(Protobuf.Reader message) {
-            String text = message.text(MAX_TEXT - textBytes);
-            textBytes += (int) message.bytes().byteSize();
-            return text;
+    private static void require(boolean condition, String problem) {
+        if (!condition) {
+            throw new IllegalArgumentException(problem);
         }
     }
 }

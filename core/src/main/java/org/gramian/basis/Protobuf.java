@@ -10,10 +10,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
- * Wire format of protocol buffers, read and written field by field: ONNX files and the event files of TensorBoard.
+ * Wire format of protocol buffers, read and written: ONNX files and the event files of TensorBoard.
  *
  * @see <a href="https://protobuf.dev/programming-guides/encoding/">the encoding</a>
  */
@@ -22,148 +25,207 @@ public final class Protobuf {
     private static final int FIXED64 = 1;
     private static final int DELIMITED = 2;
     private static final int FIXED32 = 5;
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
     private Protobuf() {}
 
     /**
-     * Cursor over the fields of a message in memory; contents are views, not copies.
+     * Fields of a message in memory; contents are views, not copies.
      *
      * <p>Every method throws {@link IllegalArgumentException} where the bytes are not a valid message.
      */
-    public static final class Reader {
+    public static final class Message {
         private static final int MAX_TEXT = 1 << 16;
-        private static final int MAX_FIELD = (1 << 29) - 1;
+        private static final int MAX_NUMBER = (1 << 29) - 1;
+        private static final int MAX_FIELDS = 1 << 21;
 
-        private final MemorySegment message;
-        private long position;
-        private int field;
-        private int wire;
-        private long number;
-        private MemorySegment content = MemorySegment.NULL;
+        private final Map<Integer, List<Field>> fields = new HashMap<>();
 
-        public Reader(MemorySegment message) {
-            this.message = message;
-        }
-
-        /** Reads the next field; returns false at the end. */
-        public boolean next() {
-            if (position == message.byteSize()) {
-                return false;
-            }
-            long tag = varint();
-            if (tag >>> 3 == 0 || tag >>> 3 > MAX_FIELD) {
-                throw new IllegalArgumentException("found the field number " + (tag >>> 3));
-            }
-            field = (int) (tag >>> 3);
-            wire = (int) (tag & 7);
-            switch (wire) {
-                case VARINT -> number = varint();
-                case FIXED64 -> content = take(Long.BYTES);
-                case DELIMITED -> content = take(varint());
-                case FIXED32 -> content = take(Integer.BYTES);
-                default -> throw new IllegalArgumentException("found a field of wire type " + wire);
-            }
-            return true;
-        }
-
-        private long varint() {
-            long value = 0;
-            for (int shift = 0; shift < 64; shift += 7) {
-                if (position == message.byteSize()) {
-                    throw new IllegalArgumentException("a number ends beyond its message");
+        /** Decodes the fields, but not those of nested messages. */
+        public Message(MemorySegment message) {
+            Cursor cursor = new Cursor(message);
+            for (int count = 0; cursor.hasNext(); count++) {
+                Field field = cursor.field();
+                if (count == MAX_FIELDS) {
+                    throw new IllegalArgumentException("found more than " + MAX_FIELDS + " fields in a message");
                 }
-                byte next = message.get(ValueLayout.JAVA_BYTE, position++);
-                value |= (next & 0x7FL) << shift;
-                if (next >= 0) {
-                    return value;
+                fields.computeIfAbsent(field.number, _ -> new ArrayList<>()).add(field);
+            }
+        }
+
+        /** Field with an integer or bytes. */
+        private record Field(int number, int wire, long integer, MemorySegment content) {
+            long asInteger() {
+                require(wire == VARINT);
+                return integer;
+            }
+
+            MemorySegment bytes() {
+                require(wire != VARINT);
+                return content;
+            }
+
+            String text(int limit) {
+                require(wire == DELIMITED);
+                if (content.byteSize() > limit) {
+                    throw new IllegalArgumentException(
+                            "expected a text of at most " + limit + " bytes, found " + content.byteSize());
+                }
+                return new String(content.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
+            }
+
+            Message message() {
+                require(wire == DELIMITED);
+                return new Message(content);
+            }
+
+            private void require(boolean fits) {
+                if (!fits) {
+                    throw new IllegalArgumentException("field " + number + ": found the wire type " + wire);
                 }
             }
-            throw new IllegalArgumentException("found a number of more than 10 bytes");
         }
 
-        private MemorySegment take(long count) {
-            if (count < 0 || count > message.byteSize() - position) {
-                throw new IllegalArgumentException(
-                        "a field of " + Long.toUnsignedString(count) + " bytes ends beyond its message");
+        /** Position in encoded bytes. */
+        private static final class Cursor {
+            private final MemorySegment bytes;
+            private long position;
+
+            Cursor(MemorySegment bytes) {
+                this.bytes = bytes;
             }
-            MemorySegment taken = message.asSlice(position, count);
-            position += count;
-            return taken;
-        }
 
-        private void require(int expected) {
-            if (wire != expected) {
-                throw new IllegalArgumentException(
-                        "expected field " + field + " of wire type " + expected + ", found " + wire);
+            boolean hasNext() {
+                return position < bytes.byteSize();
             }
-        }
 
-        /** Returns the number of the field. */
-        public int field() {
-            return field;
-        }
-
-        /** Returns whether the field has bytes: a text, a message or a packed list. */
-        public boolean isDelimited() {
-            return wire == DELIMITED;
-        }
-
-        public long integer() {
-            require(VARINT);
-            return number;
-        }
-
-        public float float32() {
-            require(FIXED32);
-            return Float.intBitsToFloat(content.get(INT, 0));
-        }
-
-        /** Returns the bytes of a delimited or fixed field. */
-        public MemorySegment bytes() {
-            if (wire == VARINT) {
-                require(DELIMITED);
+            Field field() {
+                long tag = varint();
+                long number = tag >>> 3;
+                if (number == 0 || number > MAX_NUMBER) {
+                    throw new IllegalArgumentException("found the field number " + number);
+                }
+                int wire = (int) (tag & 7);
+                long integer = wire == VARINT ? varint() : 0;
+                MemorySegment content =
+                        switch (wire) {
+                            case VARINT -> MemorySegment.NULL;
+                            case FIXED64 -> take(Long.BYTES);
+                            case DELIMITED -> take(varint());
+                            case FIXED32 -> take(Integer.BYTES);
+                            default -> throw new IllegalArgumentException("found a field of wire type " + wire);
+                        };
+                return new Field((int) number, wire, integer, content);
             }
-            return content;
-        }
 
-        /** Returns a text of at most 64 KiB. */
-        public String text() {
-            return text(MAX_TEXT);
-        }
-
-        /** Returns a text of at most so many bytes. */
-        public String text(int limit) {
-            require(DELIMITED);
-            if (content.byteSize() > limit) {
-                throw new IllegalArgumentException(
-                        "expected a text of at most " + limit + " bytes, found " + content.byteSize());
+            long varint() {
+                long value = 0;
+                for (int shift = 0; shift < 64; shift += 7) {
+                    if (!hasNext()) {
+                        throw new IllegalArgumentException("a number ends beyond its message");
+                    }
+                    byte next = bytes.get(ValueLayout.JAVA_BYTE, position++);
+                    value |= (next & 0x7FL) << shift;
+                    if (next >= 0) {
+                        return value;
+                    }
+                }
+                throw new IllegalArgumentException("found a number of more than 10 bytes");
             }
-            return new String(content.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
-        }
 
-        public Reader message() {
-            require(DELIMITED);
-            return new Reader(content);
-        }
-
-        /** Adds the integers of a repeated field, packed or not, to a list of at most so many. */
-        public void integers(List<Long> target, int limit) {
-            if (wire == VARINT) {
-                add(target, number, limit);
-                return;
-            }
-            Reader packed = message();
-            while (packed.position < packed.message.byteSize()) {
-                add(target, packed.varint(), limit);
+            private MemorySegment take(long count) {
+                if (count < 0 || count > bytes.byteSize() - position) {
+                    throw new IllegalArgumentException(
+                            "a field of " + Long.toUnsignedString(count) + " bytes ends beyond its message");
+                }
+                position += count;
+                return bytes.asSlice(position - count, count);
             }
         }
 
-        private static void add(List<Long> target, long value, int limit) {
-            if (target.size() == limit) {
+        private List<Field> all(int number) {
+            return fields.getOrDefault(number, List.of());
+        }
+
+        /** Returns how often a field occurs. */
+        public int count(int number) {
+            return all(number).size();
+        }
+
+        public boolean has(int number) {
+            return count(number) > 0;
+        }
+
+        public long integer(int number, long defaultValue) {
+            return has(number) ? all(number).getLast().asInteger() : defaultValue;
+        }
+
+        /** Returns the bytes of a field, none if absent. */
+        public MemorySegment bytes(int number) {
+            return has(number) ? all(number).getLast().bytes() : MemorySegment.NULL;
+        }
+
+        /** Returns a text of at most 64 KiB, empty if absent. */
+        public String text(int number) {
+            return text(number, MAX_TEXT);
+        }
+
+        /** Returns a text of at most so many bytes, empty if absent. */
+        public String text(int number, int limit) {
+            return has(number) ? all(number).getLast().text(limit) : "";
+        }
+
+        /** Returns all texts of a field, each of at most 64 KiB. */
+        public List<String> texts(int number) {
+            return all(number).stream().map(field -> field.text(MAX_TEXT)).toList();
+        }
+
+        /** Returns a nested message, empty if absent. */
+        public Message message(int number) {
+            return has(number) ? all(number).getLast().message() : new Message(MemorySegment.NULL);
+        }
+
+        /** Returns all nested messages of a field, each decoded when it is reached. */
+        public Stream<Message> messages(int number) {
+            return all(number).stream().map(Field::message);
+        }
+
+        /** Returns the integers of a repeated field, packed or not, at most so many. */
+        public long[] integers(int number, int limit) {
+            List<Long> values = new ArrayList<>();
+            for (Field field : all(number)) {
+                Cursor packed = new Cursor(field.content); // empty for a single integer
+                if (field.wire == VARINT) {
+                    values.add(field.integer);
+                }
+                while (packed.hasNext() && values.size() <= limit) {
+                    values.add(packed.varint());
+                }
+            }
+            if (values.size() > limit) {
                 throw new IllegalArgumentException("expected at most " + limit + " integers in a list, found more");
             }
-            target.add(value);
+            return values.stream().mapToLong(Long::longValue).toArray();
+        }
+
+        /** Returns the numbers in float32 of a repeated field, packed or not, at most so many. */
+        public float[] floats(int number, int limit) {
+            MemorySegment content = joined(number);
+            if (content.byteSize() % Float.BYTES != 0 || content.byteSize() / Float.BYTES > limit) {
+                throw new IllegalArgumentException(
+                        "expected at most " + limit + " floats in a list, found " + content.byteSize() + " bytes");
+            }
+            return content.toArray(FLOAT);
+        }
+
+        /** Returns the bytes of all fields of a number, one after another. */
+        public MemorySegment joined(int number) {
+            if (count(number) <= 1) {
+                return bytes(number);
+            }
+            ByteArrayOutputStream joined = new ByteArrayOutputStream();
+            all(number).forEach(field -> joined.writeBytes(field.bytes().toArray(ValueLayout.JAVA_BYTE)));
+            return MemorySegment.ofArray(joined.toByteArray());
         }
     }
 

@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
-import org.gramian.basis.Protobuf.Reader;
+import org.gramian.basis.Protobuf.Message;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
@@ -72,30 +72,13 @@ class TensorBoardLogTest {
     }
 
     private static Event event(byte[] data) {
-        double wallTime = 0;
-        long step = 0;
-        String version = "";
+        Message event = new Message(MemorySegment.ofArray(data));
         Map<String, Float> scalars = new LinkedHashMap<>();
-        Reader event = new Reader(MemorySegment.ofArray(data));
-        while (event.next()) {
-            switch (event.field()) {
-                case 1 -> wallTime = event.bytes().get(ValueLayout.JAVA_DOUBLE_UNALIGNED, 0);
-                case 2 -> step = event.integer();
-                case 3 -> version = event.text();
-                case 5 -> {
-                    Reader summary = event.message();
-                    while (summary.next()) {
-                        Reader value = summary.message();
-                        value.next();
-                        String name = value.text();
-                        value.next();
-                        scalars.put(name, value.float32());
-                    }
-                }
-                default -> throw new AssertionError("unexpected field " + event.field());
-            }
-        }
-        return new Event(wallTime, step, version, scalars);
+        event.message(5)
+                .messages(1)
+                .forEach(value -> scalars.put(value.text(1), value.floats(2, 1)[0]));
+        double wallTime = event.bytes(1).get(ValueLayout.JAVA_DOUBLE_UNALIGNED, 0);
+        return new Event(wallTime, event.integer(2, 0), event.text(3), scalars);
     }
 
     /** The same bytes as {@code RecordWriter} of TensorBoard 2.21 writes for the same events. */

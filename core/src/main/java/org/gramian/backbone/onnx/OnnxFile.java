@@ -1,8 +1,5 @@
 package org.gramian.backbone.onnx;
 
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -16,16 +13,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.gramian.backbone.onnx.TensorProto.Source;
-import org.gramian.basis.Protobuf;
+import org.gramian.basis.Protobuf.Message;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFileException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Content of an ONNX file.
@@ -81,7 +79,7 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
                         path, "expected an ONNX file of less than 2 GiB, found " + file.size() + " bytes");
             }
             Reader reader = new Reader(new Source(path, arena, new HashMap<>()));
-            OnnxGraph graph = reader.model(new Protobuf.Reader(file.load(0, arena)));
+            OnnxGraph graph = reader.model(new Message(file.load(0, arena)));
             SequencedMap<String, StoredTensor> weights = new LinkedHashMap<>();
             for (String name : graph.weights().keySet()) {
                 weights.put(
@@ -106,7 +104,7 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
         }
         try {
             return new Reader(new Source(Path.of(""), Arena.ofAuto(), Map.of()))
-                    .model(new Protobuf.Reader(MemorySegment.ofArray(bytes)));
+                    .model(new Message(MemorySegment.ofArray(bytes)));
         } catch (TensorFileException impossible) {
             throw new IllegalArgumentException(impossible.getMessage(), impossible);
         }
@@ -118,118 +116,143 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
         private final List<OnnxNode> nodes = new ArrayList<>();
         private final Map<String, TensorProto> tensors = new LinkedHashMap<>();
         private final Set<String> constants = new HashSet<>();
-        private final SequencedMap<String, List<Long>> inputs = new LinkedHashMap<>();
-        private final List<String> outputs = new ArrayList<>();
         private long opset;
-        private boolean hasGraph;
 
         Reader(Source source) {
             this.source = source;
         }
 
-        OnnxGraph model(Protobuf.Reader message) throws TensorFileException {
-            while (message.next()) {
-                switch (message.field()) {
-                    case 7 -> {
-                        if (hasGraph) {
-                            throw new IllegalArgumentException("expected one graph, found two");
-                        }
-                        hasGraph = true;
-                        graph(message.message());
-                    }
-                    case 8 -> opset(message.message());
-                    case 25 ->
-                        throw new IllegalArgumentException("expected operators only, found functions of the"
-                                + " file's own; export with inlined functions");
-                    default -> {}
-                }
+        /** Reads {@code ModelProto}. */
+        OnnxGraph model(Message model) throws TensorFileException {
+            if (model.has(25)) {
+                throw new IllegalArgumentException(
+                        "expected operators only, found functions of the file's own; export with inlined functions");
             }
-            if (!hasGraph) {
-                throw new IllegalArgumentException("expected a graph, found none; is this an ONNX file?");
+            if (model.count(7) != 1) {
+                throw new IllegalArgumentException(
+                        "expected one graph, found " + model.count(7) + "; is this an ONNX file?");
             }
-            return graph();
+            model.messages(8)
+                    .filter(set -> isStandard(set.text(1)))
+                    .forEach(set -> opset = Math.clamp(set.integer(2, 0), 0, 1000));
+            return graph(model.message(7));
         }
 
         private static boolean isStandard(String domain) {
             return domain.isEmpty() || domain.equals("ai.onnx");
         }
 
-        private void opset(Protobuf.Reader message) {
-            String domain = "";
-            long version = 0;
-            while (message.next()) {
-                switch (message.field()) {
-                    case 1 -> domain = message.text();
-                    case 2 -> version = message.integer();
-                    default -> {}
+        /** Reads {@code GraphProto}: the image input, the first output, and tensors as constants or weights. */
+        private OnnxGraph graph(Message graph) throws TensorFileException {
+            if (graph.has(15)) {
+                throw new IllegalArgumentException(
+                        "expected dense tensors, found a sparse initializer; export dense weights");
+            }
+            requireAtMost(OnnxGraph.MAX_NODES, graph.count(1), "nodes");
+            requireAtMost(OnnxGraph.MAX_NODES, graph.count(5), "tensors");
+            for (Message node : (Iterable<Message>) graph.messages(1)::iterator) {
+                node(node);
+            }
+            for (Message tensor : (Iterable<Message>) graph.messages(5)::iterator) {
+                add(TensorProto.read(tensor, source));
+            }
+            SequencedMap<String, List<Long>> inputs = new LinkedHashMap<>();
+            graph.messages(11).forEach(input -> inputs.put(input.text(1), sizes(input)));
+            inputs.keySet().removeAll(tensors.keySet()); // before IR version 4 initializers are inputs too
+            if (inputs.size() != 1) {
+                throw new IllegalArgumentException("expected one input, the images, found " + inputs.size() + " "
+                        + inputs.keySet().stream()
+                                .limit(5)
+                                .map(QuotedText::bare)
+                                .toList());
+            }
+            String output = graph.messages(12)
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException("expected an output, found none"))
+                    .text(1);
+            for (OnnxNode node : nodes) {
+                if (OPERATORS_WITH_SIZES.contains(node.operator())) {
+                    node.inputs().stream()
+                            .skip(node.operator().equals("Range") ? 0 : 1)
+                            .forEach(constants::add);
                 }
             }
-            opset = isStandard(domain) ? version : opset;
+            SequencedMap<String, HostTensor> small = new LinkedHashMap<>();
+            SequencedMap<String, Shape> shapes = new LinkedHashMap<>();
+            for (TensorProto tensor : tensors.values()) {
+                if (isConstant(tensor)) {
+                    small.put(tensor.name(), tensor.constant());
+                } else {
+                    shapes.put(tensor.name(), tensor.shape());
+                }
+            }
+            nodes.replaceAll(node -> upgraded(node, small));
+            OnnxGraph.Input image = channelsFirst(inputs.firstEntry());
+            OnnxGraph result = new OnnxGraph((int) opset, image, output, nodes, small, shapes);
+            Operators.requireSupported(result.nodes());
+            return result;
         }
 
-        private void graph(Protobuf.Reader message) throws TensorFileException {
-            while (message.next()) {
-                switch (message.field()) {
-                    case 1 -> node(message.message());
-                    case 5 -> add(TensorProto.read(message.message(), source));
-                    case 11 -> input(message.message());
-                    case 12 -> outputs.add(name(message.message()));
-                    case 15 ->
-                        throw new IllegalArgumentException(
-                                "expected dense tensors, found a sparse initializer; export dense weights");
-                    default -> {}
-                }
+        private static void requireAtMost(int limit, int count, String what) {
+            if (count > limit) {
+                throw new IllegalArgumentException("expected at most " + limit + " " + what + ", found " + count);
             }
+        }
+
+        /** Reads sizes of an input from {@code type.tensor_type.shape.dim}; −1 where dynamic. */
+        private static List<Long> sizes(Message input) {
+            Message shape = input.message(2).message(1).message(2);
+            requireAtMost(MAX_LIST, shape.count(1), "dimensions");
+            return shape.messages(1)
+                    .map(dimension -> dimension.integer(1, 0) <= 0 ? -1 : dimension.integer(1, 0))
+                    .toList();
+        }
+
+        private boolean isConstant(TensorProto tensor) {
+            long elements = tensor.shape().elements();
+            return source.definition()
+                    ? tensor.data().byteSize() > 0 || elements == 0
+                    : !tensor.type().isFloating()
+                            || elements <= 1
+                            || (constants.contains(tensor.name()) && elements <= SHORT);
         }
 
         private void add(TensorProto tensor) {
-            if (tensors.size() == OnnxGraph.MAX_NODES) {
-                throw new IllegalArgumentException("expected at most " + OnnxGraph.MAX_NODES + " tensors, found more");
-            }
             if (tensors.put(tensor.name(), tensor) != null) {
                 throw new IllegalArgumentException(
                         "expected every tensor once, found " + QuotedText.text(tensor.name()) + " twice");
             }
         }
 
-        private void node(Protobuf.Reader message) throws TensorFileException {
-            if (nodes.size() == OnnxGraph.MAX_NODES) {
-                throw new IllegalArgumentException("expected at most " + OnnxGraph.MAX_NODES + " nodes, found more");
-            }
-            String name = "";
-            String operator = "";
-            String domain = "";
-            List<String> entering = new ArrayList<>();
-            List<String> leaving = new ArrayList<>();
+        /** Reads {@code NodeProto}; the tensor of a Constant becomes one of the graph. */
+        private void node(Message message) throws TensorFileException {
+            requireAtMost(MAX_LIST, Math.max(message.count(1), message.count(2)), "inputs or outputs of a node");
+            String operator = message.text(4);
+            boolean constant = operator.equals("Constant");
             Map<String, Object> attributes = new LinkedHashMap<>();
-            while (message.next()) {
-                switch (message.field()) {
-                    case 1 -> addName(entering, message.text());
-                    case 2 -> addName(leaving, message.text());
-                    case 3 -> name = message.text();
-                    case 4 -> operator = message.text();
-                    case 5 -> attribute(message.message(), attributes);
-                    case 7 -> domain = message.text();
-                    default -> {}
+            Optional<TensorProto> value = Optional.empty();
+            for (Message attribute : (Iterable<Message>) message.messages(5)::iterator) {
+                String name = attribute.text(1);
+                if (attribute.has(5)) {
+                    TensorProto tensor = TensorProto.read(attribute.message(5), source);
+                    value = constant && name.equals("value") ? Optional.of(tensor) : value;
+                    attributes.put(name, constant ? "" : tensor.constant());
+                } else {
+                    attributes.put(name, attribute(name, attribute));
                 }
             }
-            Object value = attributes.get("value");
-            for (Map.Entry<String, Object> attribute : attributes.entrySet()) {
-                if (attribute.getValue() instanceof TensorProto tensor) {
-                    attribute.setValue(operator.equals("Constant") ? "" : tensor.constant());
-                }
-            }
-            OnnxNode node = new OnnxNode(
-                    name, isStandard(domain) ? operator : domain + ":" + operator, entering, leaving, attributes);
-            if (leaving.isEmpty() || leaving.getFirst().isEmpty()) {
+            String type = isStandard(message.text(7)) ? operator : message.text(7) + ":" + operator;
+            OnnxNode node = new OnnxNode(message.text(3), type, message.texts(1), message.texts(2), attributes);
+            if (node.outputs().isEmpty() || node.output().isEmpty()) {
                 throw node.error("expected an output, found none");
             }
-            if (node.operator().equals("Constant") && value instanceof TensorProto tensor) {
+            if (value.isPresent()) {
+                TensorProto tensor = value.get();
                 add(new TensorProto(node.output(), tensor.type(), tensor.shape(), tensor.data()));
                 if (tensor.shape().elements() <= SHORT) {
                     constants.add(node.output());
                 }
-            } else if (node.operator().equals("Constant")
+            } else if (constant
                     && (attributes.size() != 1
                             || !(attributes.values().iterator().next() instanceof HostTensor))) {
                 throw node.error("expected a tensor or numbers as the value, found none");
@@ -238,117 +261,32 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             }
         }
 
-        private static void addName(List<String> names, String name) {
-            if (names.size() == MAX_LIST) {
-                throw new IllegalArgumentException(
-                        "expected at most " + MAX_LIST + " inputs or outputs of a node, found more");
+        /** Reads {@code AttributeProto}: a text or numbers; a zero may be omitted. */
+        private static Object attribute(String name, Message message) {
+            if (message.has(6) || message.has(11)) {
+                throw new IllegalArgumentException("attribute " + QuotedText.text(name)
+                        + ": found a graph inside a node (If, Loop or Scan), which is not supported; export the"
+                        + " network in evaluation mode with fixed control flow");
             }
-            names.add(name);
+            if (message.has(4)) {
+                return message.text(4);
+            }
+            long type = message.integer(20, 0);
+            boolean whole = !message.has(2) && !message.has(7) && type != 1;
+            if (message.has(7) || message.has(8) || !(message.has(2) || message.has(3) || type == 1 || type == 2)) {
+                double[] values = whole ? doubles(message.integers(8, MAX_LIST)) : doubles(message.floats(7, MAX_LIST));
+                return new HostTensor(whole, Shape.of(values.length), values);
+            }
+            double[] scalar = whole ? doubles(message.integers(3, 1)) : doubles(message.floats(2, 1));
+            return new HostTensor(whole, Shape.of(), Arrays.copyOf(scalar, 1));
         }
 
-        private void attribute(Protobuf.Reader message, Map<String, Object> attributes) throws TensorFileException {
-            String name = "";
-            List<Long> integers = new ArrayList<>();
-            List<Double> numbers = new ArrayList<>();
-            Object value = null;
-            long type = 0;
-            boolean list = false;
-            while (message.next()) {
-                switch (message.field()) {
-                    case 1 -> name = message.text();
-                    case 2 -> floats(message.bytes(), numbers);
-                    case 3 -> message.integers(integers, MAX_LIST);
-                    case 4 -> value = message.text();
-                    case 5 -> value = TensorProto.read(message.message(), source);
-                    case 6, 11 ->
-                        throw new IllegalArgumentException("attribute " + QuotedText.text(name)
-                                + ": found a graph inside a node (If, Loop or Scan), which is not supported; export the"
-                                + " network in evaluation mode with fixed control flow");
-                    case 7 -> {
-                        list = true;
-                        floats(message.bytes(), numbers);
-                    }
-                    case 8 -> {
-                        list = true;
-                        message.integers(integers, MAX_LIST);
-                    }
-                    case 20 -> type = message.integer();
-                    default -> {}
-                }
-            }
-            boolean whole = numbers.isEmpty() && type != 1;
-            double[] values = (whole ? integers : numbers)
-                    .stream().mapToDouble(Number::doubleValue).toArray();
-            boolean omittedZero = values.length == 0 && (type == 1 || type == 2);
-            Shape shape = list || (values.length == 0 && !omittedZero) ? Shape.of(values.length) : Shape.of();
-            if (value == null) {
-                double[] scalar = omittedZero ? new double[1] : Arrays.copyOf(values, 1);
-                value = new HostTensor(whole, shape, shape.rank() == 0 ? scalar : values);
-            }
-            attributes.put(name, value);
+        private static double[] doubles(long[] values) {
+            return Arrays.stream(values).asDoubleStream().toArray();
         }
 
-        private static void floats(MemorySegment content, List<Double> target) {
-            long count = content.byteSize() / Float.BYTES;
-            if (content.byteSize() % Float.BYTES != 0 || target.size() + count > MAX_LIST) {
-                throw new IllegalArgumentException("expected at most " + MAX_LIST + " floats in an attribute, found "
-                        + content.byteSize() + " bytes");
-            }
-            for (float value : content.toArray(JAVA_FLOAT_UNALIGNED.withOrder(LITTLE_ENDIAN))) {
-                target.add((double) value);
-            }
-        }
-
-        private static String name(Protobuf.Reader valueInfo) {
-            String name = "";
-            while (valueInfo.next()) {
-                name = valueInfo.field() == 1 ? valueInfo.text() : name;
-            }
-            return name;
-        }
-
-        /** Reads name and sizes of an input: {@code type.tensor_type.shape.dim}. */
-        private void input(Protobuf.Reader message) {
-            String name = "";
-            List<Long> sizes = new ArrayList<>();
-            while (message.next()) {
-                if (message.field() == 1) {
-                    name = message.text();
-                } else if (message.field() == 2) {
-                    Protobuf.Reader shape = nested(nested(nested(message, 1), 2), 0);
-                    while (shape != null && shape.next()) {
-                        if (shape.field() == 1) {
-                            addSize(shape.message(), sizes);
-                        }
-                    }
-                }
-            }
-            inputs.put(name, sizes);
-        }
-
-        /** Returns the message in the current field, at its first field of a number, or null; at its start for 0. */
-        private static Protobuf.@Nullable Reader nested(Protobuf.@Nullable Reader message, int field) {
-            if (message == null) {
-                return null;
-            }
-            Protobuf.Reader inner = message.message();
-            while (field > 0 && inner.next()) {
-                if (inner.field() == field && inner.isDelimited()) {
-                    return inner;
-                }
-            }
-            return field == 0 ? inner : null;
-        }
-
-        private static void addSize(Protobuf.Reader dimension, List<Long> sizes) {
-            long size = -1;
-            while (dimension.next()) {
-                size = dimension.field() == 1 ? dimension.integer() : size;
-            }
-            if (sizes.size() == MAX_LIST) {
-                throw new IllegalArgumentException("expected at most " + MAX_LIST + " dimensions, found more");
-            }
-            sizes.add(size <= 0 ? -1 : size);
+        private static double[] doubles(float[] values) {
+            return IntStream.range(0, values.length).mapToDouble(i -> values[i]).toArray();
         }
 
         /** Gives a node of an older operator set the inputs that were attributes, as constants. */
@@ -396,52 +334,6 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             nodes.remove(users.getFirst());
             return new OnnxGraph.Input(
                     users.getFirst().output(), List.of(sizes.get(0), sizes.get(3), sizes.get(1), sizes.get(2)));
-        }
-
-        private boolean isConstant(TensorProto tensor) {
-            long elements = tensor.shape().elements();
-            return source.definition()
-                    ? tensor.data().byteSize() > 0 || elements == 0
-                    : !tensor.type().isFloating()
-                            || elements <= 1
-                            || (constants.contains(tensor.name()) && elements <= SHORT);
-        }
-
-        /** Selects the image input and the first output, and divides tensors into constants and weights. */
-        private OnnxGraph graph() {
-            inputs.keySet().removeAll(tensors.keySet()); // before IR version 4 initializers are inputs too
-            if (inputs.size() != 1) {
-                throw new IllegalArgumentException("expected one input, the images, found " + inputs.size() + " "
-                        + inputs.keySet().stream()
-                                .limit(5)
-                                .map(QuotedText::bare)
-                                .toList());
-            }
-            if (outputs.isEmpty()) {
-                throw new IllegalArgumentException("expected an output, found none");
-            }
-            for (OnnxNode node : nodes) {
-                if (OPERATORS_WITH_SIZES.contains(node.operator())) {
-                    node.inputs().stream()
-                            .skip(node.operator().equals("Range") ? 0 : 1)
-                            .forEach(constants::add);
-                }
-            }
-            SequencedMap<String, HostTensor> small = new LinkedHashMap<>();
-            SequencedMap<String, Shape> shapes = new LinkedHashMap<>();
-            for (TensorProto tensor : tensors.values()) {
-                if (isConstant(tensor)) {
-                    small.put(tensor.name(), tensor.constant());
-                } else {
-                    shapes.put(tensor.name(), tensor.shape());
-                }
-            }
-            nodes.replaceAll(node -> upgraded(node, small));
-            OnnxGraph.Input image = channelsFirst(inputs.firstEntry());
-            OnnxGraph graph = new OnnxGraph(
-                    Math.toIntExact(Math.clamp(opset, 0, 1000)), image, outputs.getFirst(), nodes, small, shapes);
-            Operators.requireSupported(graph.nodes());
-            return graph;
         }
     }
 }

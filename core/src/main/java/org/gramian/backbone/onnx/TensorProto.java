@@ -2,19 +2,16 @@ package org.gramian.backbone.onnx;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.gramian.basis.Protobuf;
+import org.gramian.basis.Protobuf.Message;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
@@ -95,34 +92,18 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
     }
 
     /** Reads a tensor; external data is looked up beside the file. */
-    static TensorProto read(Protobuf.Reader message, Source source) throws TensorFileException {
-        String name = "";
-        Type type = Type.FLOAT;
-        List<Long> sizes = new ArrayList<>();
-        MemorySegment raw = MemorySegment.NULL;
-        boolean external = false;
-        Map<String, String> location = new HashMap<>();
-        ByteArrayOutputStream typed = new ByteArrayOutputStream();
-        List<Long> integers = new ArrayList<>();
-        while (message.next()) {
-            switch (message.field()) {
-                case 1 -> message.integers(sizes, MAX_RANK);
-                case 2 -> type = Type.of(message.integer());
-                case 3 -> throw new IllegalArgumentException("a tensor is stored in segments, which are not supported");
-                case 4, 10 -> typed.writeBytes(message.bytes().toArray(ValueLayout.JAVA_BYTE));
-                case 5, 7 -> message.integers(integers, HostTensor.MAX_ELEMENTS);
-                case 8 -> name = message.text();
-                case 9 -> raw = message.bytes();
-                case 13 -> entry(message.message(), location);
-                case 14 -> external = message.integer() == 1;
-                default -> {}
-            }
+    static TensorProto read(Message message, Source source) throws TensorFileException {
+        if (message.has(3)) {
+            throw new IllegalArgumentException("a tensor is stored in segments, which are not supported");
         }
+        String name = message.text(8);
+        Type type = Type.of(message.integer(2, Type.FLOAT.code));
         try {
-            Shape shape = Shape.of(sizes.stream().mapToLong(Long::longValue).toArray());
-            MemorySegment data = external
-                    ? external(location, source)
-                    : raw.byteSize() > 0 ? raw : typed(type, typed.toByteArray(), integers);
+            Shape shape = Shape.of(message.integers(1, MAX_RANK));
+            MemorySegment raw = message.joined(9);
+            MemorySegment data = message.integer(14, 0) == 1
+                    ? external(message, source)
+                    : raw.byteSize() > 0 ? raw : typed(type, message);
             boolean omitted = source.definition() && data.byteSize() == 0 && type == Type.FLOAT;
             boolean fits = shape.elements() <= Long.MAX_VALUE / 8 && data.byteSize() == shape.elements() * type.bytes;
             if (!fits && !omitted) {
@@ -136,39 +117,28 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
         }
     }
 
-    private static void entry(Protobuf.Reader message, Map<String, String> entries) {
-        String key = "";
-        String value = "";
-        while (message.next()) {
-            if (message.isDelimited()) {
-                String text = message.text();
-                key = message.field() == 1 ? text : key;
-                value = message.field() == 2 ? text : value;
-            }
-        }
-        entries.put(key, value);
-    }
-
     /** Encodes the elements of typed fields; float16 and bfloat16 are bits in {@code int32_data}. */
-    private static MemorySegment typed(Type type, byte[] reals, List<Long> integers) {
+    private static MemorySegment typed(Type type, Message message) {
         if (type == Type.FLOAT || type == Type.DOUBLE) {
-            return MemorySegment.ofArray(reals);
+            return message.joined(type == Type.FLOAT ? 4 : 10);
         }
-        MemorySegment data = MemorySegment.ofArray(new byte[integers.size() * type.bytes]);
-        for (int i = 0; i < integers.size(); i++) {
-            long value = integers.get(i);
+        long[] integers = message.integers(type == Type.INT64 ? 7 : 5, HostTensor.MAX_ELEMENTS);
+        MemorySegment data = MemorySegment.ofArray(new byte[integers.length * type.bytes]);
+        for (int i = 0; i < integers.length; i++) {
             switch (type.bytes) {
-                case 1 -> data.set(ValueLayout.JAVA_BYTE, i, (byte) value);
-                case 2 -> data.set(SHORT, 2L * i, (short) value);
-                case 4 -> data.set(INT, 4L * i, (int) value);
-                default -> data.set(LONG, 8L * i, value);
+                case 1 -> data.set(ValueLayout.JAVA_BYTE, i, (byte) integers[i]);
+                case 2 -> data.set(SHORT, 2L * i, (short) integers[i]);
+                case 4 -> data.set(INT, 4L * i, (int) integers[i]);
+                default -> data.set(LONG, 8L * i, integers[i]);
             }
         }
         return data;
     }
 
     /** Loads a part of an external file, which must lie in the folder of the ONNX file. */
-    private static MemorySegment external(Map<String, String> location, Source source) throws TensorFileException {
+    private static MemorySegment external(Message message, Source source) throws TensorFileException {
+        Map<String, String> location = new HashMap<>();
+        message.messages(13).forEach(entry -> location.put(entry.text(1), entry.text(2)));
         String name = location.getOrDefault("location", "");
         if (source.definition()) {
             throw new IllegalArgumentException("expected no external data in the definition of a network");

@@ -145,9 +145,8 @@ public final class ExportedFile {
         require(model.has(7), "it has no graph");
         model.messages(7).forEach(ExportedFile::requireExported);
         require(model.count(14) <= MAX_ENTRIES, "expected at most " + MAX_ENTRIES + " metadata entries, found more");
-        long bytes = model.messages(14)
-                .mapToLong(entry -> entry.bytes(2).byteSize())
-                .sum();
+        long bytes =
+                model.messages(14).mapToLong(entry -> entry.bytes(2).byteSize()).sum();
         require(bytes <= MAX_TEXT, "expected metadata of at most " + MAX_TEXT + " bytes, found " + bytes);
         Map<String, String> texts = new LinkedHashMap<>();
         model.messages(14).filter(entry -> entry.text(1).startsWith(PREFIX)).forEach(entry -> {
@@ -164,8 +163,7 @@ public final class ExportedFile {
         require(graph.count(1) <= MAX_NODES, "expected at most " + MAX_NODES + " operators, found more");
         require(!graph.has(15), "expected no sparse constants, found some");
         graph.messages(5)
-                .forEach(tensor ->
-                        require(!tensor.has(13), "expected all tensors in one file, found external data"));
+                .forEach(tensor -> require(!tensor.has(13), "expected all tensors in one file, found external data"));
         graph.messages(1).forEach(node -> {
             String domain = node.text(7);
             String operator = domain.isEmpty() || domain.equals("ai.onnx") ? node.text(4) : domain + ":" + node.text(4);

@@ -107,14 +107,13 @@ public final class Protobuf {
                 }
                 int wire = (int) (tag & 7);
                 long integer = wire == VARINT ? varint() : 0;
-                MemorySegment content =
-                        switch (wire) {
-                            case VARINT -> MemorySegment.NULL;
-                            case FIXED64 -> take(Long.BYTES);
-                            case DELIMITED -> take(varint());
-                            case FIXED32 -> take(Integer.BYTES);
-                            default -> throw new IllegalArgumentException("found a field of wire type " + wire);
-                        };
+                MemorySegment content = switch (wire) {
+                    case VARINT -> MemorySegment.NULL;
+                    case FIXED64 -> take(Long.BYTES);
+                    case DELIMITED -> take(varint());
+                    case FIXED32 -> take(Integer.BYTES);
+                    default -> throw new IllegalArgumentException("found a field of wire type " + wire);
+                };
                 return new Field((int) number, wire, integer, content);
             }
 

@@ -74,9 +74,7 @@ class TensorBoardLogTest {
     private static Event event(byte[] data) {
         Message event = new Message(MemorySegment.ofArray(data));
         Map<String, Float> scalars = new LinkedHashMap<>();
-        event.message(5)
-                .messages(1)
-                .forEach(value -> scalars.put(value.text(1), value.floats(2, 1)[0]));
+        event.message(5).messages(1).forEach(value -> scalars.put(value.text(1), value.floats(2, 1)[0]));
         double wallTime = event.bytes(1).get(ValueLayout.JAVA_DOUBLE_UNALIGNED, 0);
         return new Event(wallTime, event.integer(2, 0), event.text(3), scalars);
     }

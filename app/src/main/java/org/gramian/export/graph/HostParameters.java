@@ -10,16 +10,17 @@ import org.gramian.tensor.file.StoredTensor;
 /**
  * Parameters of a layer in host memory, in float32: libtorch is not needed to write a graph.
  *
+ * @param graph to which they are added
  * @param tensors every parameter of the model by its name in the model file
  * @param prefix of the layer's names, with a dot at its end; empty for all
  */
-record HostParameters(Map<String, StoredTensor> tensors, String prefix) {
+record HostParameters(Graph graph, Map<String, StoredTensor> tensors, String prefix) {
     private static final ValueLayout.OfFloat NUMBER =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /** Returns the parameters of a part of the layer. */
     HostParameters under(String layer) {
-        return new HostParameters(tensors, prefix + layer + ".");
+        return new HostParameters(graph, tensors, prefix + layer + ".");
     }
 
     StoredTensor get(String name) {
@@ -29,6 +30,12 @@ record HostParameters(Map<String, StoredTensor> tensors, String prefix) {
                     + (tensor == null ? "none" : tensor.type()));
         }
         return tensor;
+    }
+
+    /** Adds a parameter to the graph under its name in the model file, once. */
+    Value value(String name) {
+        StoredTensor tensor = get(name);
+        return graph.parameter(prefix + name, tensor.shape(), tensor.data());
     }
 
     /** Returns a copy of the values. */

@@ -38,8 +38,8 @@ final class ImportedNodes {
     Value copy(Segment segment, Value state) {
         Value entering = switch (segment.ends().entering().kind()) {
             case MAPS, TOKENS -> state;
-            case CHANNELS_LAST -> graph.permute(state, 0, 2, 3, 1);
-            case VECTOR -> graph.reshape(state, state.each());
+            case CHANNELS_LAST -> state.permute(0, 2, 3, 1);
+            case VECTOR -> state.flatten();
         };
         values.put(segment.ends().input(), entering);
         long[] sizes = longs(entering.sizes());
@@ -53,8 +53,8 @@ final class ImportedNodes {
         Value leaving = value(segment.ends().output());
         return switch (segment.ends().leaving().kind()) {
             case MAPS, TOKENS -> leaving;
-            case CHANNELS_LAST -> graph.permute(leaving, 0, 3, 1, 2);
-            case VECTOR -> graph.reshape(leaving, leaving.at(1), 1, 1);
+            case CHANNELS_LAST -> leaving.permute(0, 3, 1, 2);
+            case VECTOR -> leaving.reshape(leaving.at(1), 1, 1);
         };
     }
 
@@ -76,7 +76,7 @@ final class ImportedNodes {
 
     private Value value(String name) {
         Value known = values.get(name);
-        return known != null ? known : graph.parameter(parameters, name);
+        return known != null ? known : parameters.value(name);
     }
 
     private Value in(BoundOperator planned, int i) {
@@ -84,7 +84,7 @@ final class ImportedNodes {
         HostTensor constant = planned.at().inputs().get(i).constant();
         String operator = planned.node().operator();
         if (name.isEmpty()) {
-            return Value.ABSENT;
+            return Value.absent(graph);
         } else if (constant == null) {
             return value(name);
         } else if (i == 1 && (operator.equals("Gather") || operator.equals("Pad"))) {
@@ -115,14 +115,14 @@ final class ImportedNodes {
             case "ReduceMean", "ReduceSum" -> reduced(planned, in(planned, 0), sizes);
             case "Softmax" -> softmax(planned, in(planned, 0));
             case "Resize" -> resized(planned, in(planned, 0), sizes);
-            case "HardSwish" -> graph.activated(in(planned, 0), Activation.HARD_SWISH);
+            case "HardSwish" -> in(planned, 0).activated(Activation.HARD_SWISH);
             case "Gelu" ->
                 node.text("approximate", "none").equals("tanh")
-                        ? graph.tanhGelu(in(planned, 0))
-                        : graph.gelu(in(planned, 0));
+                        ? in(planned, 0).tanhGelu()
+                        : in(planned, 0).gelu();
             case "LayerNormalization" -> {
                 Value beta = node.has(2) ? in(planned, 2) : graph.number(0);
-                yield graph.layerNorm(in(planned, 0), in(planned, 1), beta, node.number("epsilon", 1e-5));
+                yield in(planned, 0).layerNorm(in(planned, 1), beta, node.number("epsilon", 1e-5));
             }
             case "BatchNormalization" -> {
                 Map<String, Object> epsilon = Map.of("epsilon", node.number("epsilon", 1e-5));
@@ -155,17 +155,16 @@ final class ImportedNodes {
         boolean flat = planned.at().opset() < 13;
         int axis = planned.at().axis(flat ? 1 : -1);
         if (!flat || axis == x.rank() - 1) {
-            return graph.softmax(x, axis);
+            return x.softmax(axis);
         }
         long each = x.sizes().stream().skip(axis).reduce(1L, Math::multiplyExact);
-        return reshaped(graph.softmax(reshaped(x, List.of(Value.BATCH, each)), 1), x.sizes());
+        return reshaped(reshaped(x, List.of(Value.BATCH, each)).softmax(1), x.sizes());
     }
 
     private Value reduced(BoundOperator planned, Value x, List<Long> sizes) {
         int[] axes = ShapeOperators.reduction(planned.at()).axes();
-        long count = Arrays.stream(axes).mapToLong(x::at).reduce(1, Math::multiplyExact);
         boolean mean = planned.node().operator().equals("ReduceMean");
-        return reshaped(mean ? graph.sumOver(x, count, axes) : graph.sum(x, axes), sizes);
+        return reshaped(mean ? x.mean(axes) : x.sum(axes), sizes);
     }
 
     private Value concatenated(BoundOperator planned) {
@@ -185,7 +184,7 @@ final class ImportedNodes {
                 .orElseThrow(() -> new NotExpressibleException("a sequence of weights for each image"));
         int[] others = IntStream.range(0, data.rank()).filter(i -> i != images).toArray();
         long[] ones = LongStream.generate(() -> 1).limit(others.length).toArray();
-        return graph.add(graph.scale(graph.slice(data, others, new long[others.length], ones), 0), part);
+        return data.slice(others, new long[others.length], ones).scale(0).add(part);
     }
 
     private Value sliced(Value x, List<Range> ranges) {
@@ -196,8 +195,8 @@ final class ImportedNodes {
                 continue; // all of them: others are refused when the network is imported
             }
             part = range.step() == 1
-                    ? graph.slice(part, range.axis(), range.start(), range.start() + range.count())
-                    : graph.gather(part, range.indexes(), range.axis());
+                    ? part.slice(range.axis(), range.start(), range.start() + range.count())
+                    : part.gather(range.indexes(), range.axis());
         }
         return part;
     }
@@ -208,7 +207,7 @@ final class ImportedNodes {
         long start = 0;
         for (Operand output : planned.outputs()) {
             long end = start + output.shape().at(axis);
-            parts.add(graph.slice(in(planned, 0), axis, start, end));
+            parts.add(in(planned, 0).slice(axis, start, end));
             start = end;
         }
         return parts;
@@ -217,9 +216,9 @@ final class ImportedNodes {
     private Value resized(BoundOperator planned, Value x, List<Long> sizes) {
         String mode = planned.node().text("mode", "nearest");
         if (!mode.equals("nearest")) {
-            return graph.resize(x, sizes.get(2), sizes.get(3), mode.equals("cubic") ? mode : "linear");
+            return x.resize(sizes.get(2), sizes.get(3), mode.equals("cubic") ? mode : "linear");
         }
         List<long[]> indexes = MapOperators.nearest(planned.at());
-        return graph.gather(graph.gather(x, indexes.get(0), 2), indexes.get(1), 3);
+        return x.gather(indexes.get(0), 2).gather(indexes.get(1), 3);
     }
 }

@@ -29,25 +29,25 @@ record KernelLowering(Graph graph, HostParameters parameters) {
             case Rbf rbf -> rbf(rbf, maps);
             case Laplacian laplacian -> laplacian(laplacian, maps);
             case Polynomial polynomial -> {
-                Value base = graph.shift(graph.scale(graph.gram(maps), polynomial.scale()), polynomial.offset());
-                yield jittered(polynomial.degree() == 1 ? base : graph.power(base, polynomial.degree()), kernel);
+                Value base = maps.gram().scale(polynomial.scale()).shift(polynomial.offset());
+                yield jittered(polynomial.degree() == 1 ? base : base.power(polynomial.degree()), kernel);
             }
             case Covariance covariance -> covariance(covariance, maps);
-            case Bilinear _ -> jittered(graph.scale(graph.gram(maps), 1.0 / positions), kernel);
+            case Bilinear _ -> jittered(maps.gram().scale(1.0 / positions), kernel);
             case KernelSum sum ->
                 sum.combined(
-                        (factor, name) ->
-                                new KernelLowering(graph.at(name), parameters.under(name)).lower(factor, maps),
-                        graph::add,
-                        graph::mul,
-                        graph::scale);
+                        (factor, name) -> graph.in(
+                                name, () -> new KernelLowering(graph, parameters.under(name)).lower(factor, maps)),
+                        Value::add,
+                        Value::mul,
+                        Value::scale);
             case Democratic democratic -> jittered(democratic(democratic, maps), kernel);
-            case Gaussian _ -> jittered(graph.scale(graph.gram(withOnes(maps)), 1.0 / positions), kernel);
+            case Gaussian _ -> jittered(withOnes(maps).gram().scale(1.0 / positions), kernel);
         };
     }
 
     private Value jittered(Value matrices, Kernel kernel) {
-        return kernel.jitter() == 0 ? matrices : graph.add(matrices, graph.identity(matrices.at(1), kernel.jitter()));
+        return kernel.jitter() == 0 ? matrices : matrices.add(graph.identity(matrices.at(1), kernel.jitter()));
     }
 
     private Value withOnes(Value maps) {
@@ -58,36 +58,36 @@ record KernelLowering(Graph graph, HostParameters parameters) {
     }
 
     private Value democratic(Democratic kernel, Value maps) {
-        Value sums = forms(maps, graph.scale(graph.gram(maps), 1.0 / maps.at(2)));
-        Value mean = graph.shift(graph.sumOver(sums, maps.at(2), 2), Democratic.SMALLEST_MEAN);
-        Value products = graph.div(sums, mean);
-        Value target = graph.power(graph.shift(products, Democratic.MARGIN), kernel.gamma());
-        Value weights = graph.sqrt(graph.div(target, graph.shift(products, Democratic.MARGIN)));
+        Value sums = forms(maps, maps.gram().scale(1.0 / maps.at(2)));
+        Value mean = sums.mean(2).shift(Democratic.SMALLEST_MEAN);
+        Value products = sums.div(mean);
+        Value target = products.shift(Democratic.MARGIN).power(kernel.gamma());
+        Value weights = target.div(products.shift(Democratic.MARGIN)).sqrt();
         for (int i = 1; i < kernel.iterations(); i++) {
-            products = graph.div(forms(maps, weighted(maps, weights)), mean);
-            Value influence = graph.mul(weights, graph.add(products, graph.scale(weights, Democratic.MARGIN)));
-            weights = graph.mul(weights, graph.sqrt(graph.div(target, influence)));
+            products = forms(maps, weighted(maps, weights)).div(mean);
+            Value influence = weights.mul(products.add(weights.scale(Democratic.MARGIN)));
+            weights = weights.mul(target.div(influence).sqrt());
         }
         return weighted(maps, weights);
     }
 
     /** {@code Σ_p α_p x_p x_pᵀ / N}. */
     private Value weighted(Value maps, Value weights) {
-        return graph.scale(graph.matmul(graph.mul(maps, weights), graph.transpose(maps)), 1.0 / maps.at(2));
+        return maps.mul(weights).matmul(maps.transpose()).scale(1.0 / maps.at(2));
     }
 
     /** {@code x_pᵀ A x_p}. */
     private Value forms(Value maps, Value matrices) {
-        return graph.sum(graph.mul(graph.matmul(matrices, maps), maps), 1);
+        return matrices.matmul(maps).mul(maps).sum(1);
     }
 
     private Value covariance(Covariance kernel, Value maps) {
-        Value centred = graph.sub(maps, graph.sumOver(maps, maps.at(2), 2));
-        Value covariance = graph.scale(graph.gram(centred), 1.0 / (maps.at(2) - 1));
+        Value centred = maps.sub(maps.mean(2));
+        Value covariance = centred.gram().scale(1.0 / (maps.at(2) - 1));
         double a = kernel.shrinkage();
         if (a > 0) {
-            Value share = graph.mul(graph.trace(covariance), graph.identity(covariance.at(1), a / covariance.at(1)));
-            covariance = graph.add(graph.scale(covariance, 1 - a), share);
+            Value share = covariance.trace().mul(graph.identity(covariance.at(1), a / covariance.at(1)));
+            covariance = covariance.scale(1 - a).add(share);
         }
         return jittered(covariance, kernel);
     }
@@ -96,35 +96,35 @@ record KernelLowering(Graph graph, HostParameters parameters) {
     private record Squared(Value distances, Value norms) {}
 
     private Squared squared(Value maps, double margin) {
-        Value x = graph.sub(maps, graph.sumOver(maps, maps.at(1), 1));
-        Value norms = graph.sum(graph.mul(x, x), 2);
-        Value s = margin == 0 ? norms : graph.scale(norms, 1 - margin);
-        Value sums = graph.add(s, graph.transpose(s));
-        Value d = graph.relu(graph.sub(sums, graph.scale(graph.gram(x), 2)));
-        return new Squared(graph.mul(d, graph.offDiagonal(maps.at(1))), norms);
+        Value x = maps.sub(maps.mean(1));
+        Value norms = x.square().sum(2);
+        Value s = margin == 0 ? norms : norms.scale(1 - margin);
+        Value sums = s.add(s.transpose());
+        Value d = sums.sub(x.gram().scale(2)).relu();
+        return new Squared(d.mul(graph.offDiagonal(maps.at(1))), norms);
     }
 
     /** Distances of maps that are equal up to rounding are 0. */
     private Value squaredOrZero(Value maps) {
         Squared found = squared(maps, 0);
-        Value sums = graph.add(found.norms, graph.transpose(found.norms));
-        return graph.aboveOrZero(found.distances, graph.scale(sums, ROUNDING));
+        Value sums = found.norms.add(found.norms.transpose());
+        return found.distances.aboveOrZero(sums.scale(ROUNDING));
     }
 
     private Value meanOverPairs(Value distances) {
         long size = distances.at(1);
-        return graph.sumOver(distances, size * (size - 1), 1, 2);
+        return distances.sum(1, 2).scale(1.0 / (size * (size - 1)));
     }
 
     private Value rbf(Rbf kernel, Value maps) {
         return switch (kernel.sigma()) {
             case Sigma.Mean _ -> {
                 Value d = squared(maps, ROUNDING).distances;
-                yield rbf(kernel, d, meanOverPairs(graph.sqrt(d)));
+                yield rbf(kernel, d, meanOverPairs(d.sqrt()));
             }
             case Sigma.MeanFull _ -> {
                 Value d = squaredOrZero(maps);
-                yield rbf(kernel, d, meanOverPairs(graph.sqrt(d)));
+                yield rbf(kernel, d, meanOverPairs(d.sqrt()));
             }
             case Sigma.Estimate _ -> rbf(kernel, maps, parameters.item("sigma"));
             case Sigma.Learned _ -> rbf(kernel, maps, Math.exp(parameters.item("logSigma")));
@@ -134,18 +134,18 @@ record KernelLowering(Graph graph, HostParameters parameters) {
 
     private Value rbf(Rbf kernel, Value maps, double width) {
         double sigma = Math.max(width, Sigma.SMALLEST);
-        Value exponents = graph.scale(squared(maps, 0).distances, -0.5 / (sigma * sigma));
-        return jittered(graph.exp(exponents), kernel);
+        Value exponents = squared(maps, 0).distances.scale(-0.5 / (sigma * sigma));
+        return jittered(exponents.exp(), kernel);
     }
 
     private Value rbf(Rbf kernel, Value distances, Value width) {
-        Value sigma = graph.atLeast(width, Sigma.SMALLEST);
-        Value factor = graph.scale(graph.power(sigma, -2), -0.5);
-        return jittered(graph.exp(graph.mul(distances, factor)), kernel);
+        Value sigma = width.atLeast(Sigma.SMALLEST);
+        Value factor = sigma.power(-2).scale(-0.5);
+        return jittered(distances.mul(factor).exp(), kernel);
     }
 
     private Value laplacian(Laplacian kernel, Value maps) {
-        Value distances = graph.sqrt(squaredOrZero(maps));
-        return jittered(graph.exp(graph.scale(distances, -1 / kernel.sigma())), kernel);
+        Value distances = squaredOrZero(maps).sqrt();
+        return jittered(distances.scale(-1 / kernel.sigma()).exp(), kernel);
     }
 }

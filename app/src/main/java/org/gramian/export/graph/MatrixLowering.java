@@ -20,23 +20,25 @@ import org.gramian.spd.layer.SparseInverse;
  */
 record MatrixLowering(Graph graph) {
     Value lower(SecondOrder path, HostParameters parameters, Value maps) {
-        Value matrices = new KernelLowering(graph.at("kernel"), parameters.under(path.kernelPrefix()))
-                .lower(path.kernel(), maps);
+        KernelLowering kernel = new KernelLowering(graph, parameters.under(path.kernelPrefix()));
+        Value matrices = graph.in("kernel", () -> kernel.lower(path.kernel(), maps));
         for (int i = 0; i < path.transforms().size(); i++) {
             Transform transform = path.transforms().get(i);
-            matrices = new MatrixLowering(graph.at(transform.word()))
-                    .transform(transform, parameters.under(path.transformPrefix(i)), matrices);
+            HostParameters own = parameters.under(path.transformPrefix(i));
+            Value entering = matrices;
+            matrices = graph.in(transform.word(), () -> transform(transform, own, entering));
         }
         Vectorization vectorization = path.vectorization();
-        return new MatrixLowering(graph.at(vectorization.word()))
-                .vectorize(vectorization, parameters.under(vectorization.word()), matrices);
+        String word = vectorization.word();
+        Value transformed = matrices;
+        return graph.in(word, () -> vectorize(vectorization, parameters.under(word), transformed));
     }
 
     private Value transform(Transform transform, HostParameters parameters, Value matrices) {
         return switch (transform) {
             case Transform.Spd _, Free _ -> between(matrices, parameters, "weight");
             case Transform.RiemannianNorm _ -> between(matrices, parameters, "inverseRoot");
-            case Transform.Relu _ -> graph.relu(matrices);
+            case Transform.Relu _ -> matrices.relu();
             case Transform.Isqrt isqrt -> squareRoot(matrices, isqrt.iterations(), false);
             case Transform.Isice isice -> sparseInverse(isice, matrices);
             case Transform.Spectrum spectrum -> throw refusal(spectrum);
@@ -45,8 +47,8 @@ record MatrixLowering(Graph graph) {
 
     /** {@code WᵀKW}. */
     private Value between(Value matrices, HostParameters parameters, String name) {
-        Value weight = graph.parameter(parameters, name);
-        return graph.matmul(graph.transpose(weight), graph.matmul(matrices, weight));
+        Value weight = parameters.value(name);
+        return weight.transpose().matmul(matrices.matmul(weight));
     }
 
     private static NotExpressibleException refusal(Transform.Spectrum spectrum) {
@@ -65,59 +67,59 @@ record MatrixLowering(Graph graph) {
     /** The steps of {@link NewtonSchulz}. */
     private Value squareRoot(Value matrices, int iterations, boolean inverse) {
         Value s = symmetric(matrices);
-        Value trace = graph.atLeast(graph.trace(s), NewtonSchulz.SMALLEST_TRACE);
+        Value trace = s.trace().atLeast(NewtonSchulz.SMALLEST_TRACE);
         Value half = graph.identity(s.at(1), 1.5);
-        Value y = graph.div(s, trace);
+        Value y = s.div(trace);
         Value z = graph.identity(s.at(1), 1);
         for (int i = 0; i < iterations; i++) {
             boolean last = i == iterations - 1; // of the last Y and Z only one is used
-            Value product = i == 0 ? y : graph.matmul(z, y); // Z is the identity at first
-            Value t = graph.sub(half, graph.scale(product, 0.5));
-            y = last && inverse ? y : graph.matmul(y, t);
-            z = i == 0 ? t : last && !inverse ? z : graph.matmul(t, z);
+            Value product = i == 0 ? y : z.matmul(y); // Z is the identity at first
+            Value t = half.sub(product.scale(0.5));
+            y = last && inverse ? y : y.matmul(t);
+            z = i == 0 ? t : last && !inverse ? z : t.matmul(z);
         }
-        return inverse ? graph.div(z, graph.sqrt(trace)) : graph.mul(y, graph.sqrt(trace));
+        return inverse ? z.div(trace.sqrt()) : y.mul(trace.sqrt());
     }
 
     private Value symmetric(Value matrices) {
-        return graph.scale(graph.add(matrices, graph.transpose(matrices)), 0.5);
+        return matrices.add(matrices.transpose()).scale(0.5);
     }
 
     /** The steps of {@link SparseInverse}. */
     private Value sparseInverse(Transform.Isice isice, Value matrices) {
         long size = matrices.at(1);
-        Value raised = graph.add(matrices, graph.identity(size, NewtonSchulz.SMALLEST_TRACE / size));
-        Value j = graph.div(raised, graph.trace(raised));
+        Value raised = matrices.add(graph.identity(size, NewtonSchulz.SMALLEST_TRACE / size));
+        Value j = raised.div(raised.trace());
         Value s = inverse(j);
         for (int k = 0; k < isice.iterations() - 1; k++) {
             double h = isice.rate() * (1 - k / (isice.iterations() - 1.0));
-            Value step = graph.scale(graph.sub(j, inverse(s)), h);
-            Value positive = graph.sub(graph.relu(s), step);
-            Value negative = graph.add(graph.relu(graph.scale(s, -1)), step);
-            s = symmetric(graph.sub(
-                    graph.relu(graph.shift(positive, -h * isice.sparsity())),
-                    graph.relu(graph.shift(negative, -h * isice.sparsity()))));
+            Value step = j.sub(inverse(s)).scale(h);
+            Value positive = s.relu().sub(step);
+            Value negative = s.scale(-1).relu().add(step);
+            s = symmetric(positive.shift(-h * isice.sparsity())
+                    .relu()
+                    .sub(negative.shift(-h * isice.sparsity()).relu()));
         }
-        return graph.div(s, graph.sqrt(graph.shift(graph.relu(graph.trace(s)), NewtonSchulz.SMALLEST_TRACE)));
+        return s.div(s.trace().relu().shift(NewtonSchulz.SMALLEST_TRACE).sqrt());
     }
 
     private Value inverse(Value matrices) {
         Value root = squareRoot(matrices, SparseInverse.ROOT_ITERATIONS, true);
-        return graph.matmul(root, root);
+        return root.matmul(root);
     }
 
     private Value vectorize(Vectorization vectorization, HostParameters parameters, Value matrices) {
         return switch (vectorization) {
             case Vectorization.Triu _ -> upperTriangle(matrices);
-            case Vectorization.Flat _ -> graph.reshape(matrices, matrices.each());
+            case Vectorization.Flat _ -> matrices.flatten();
             case Parametric _ -> {
-                Value weight = graph.parameter(parameters, "weight");
+                Value weight = parameters.value("weight");
                 yield forms(matrices, weight, weight);
             }
             case RandomMaclaurin maclaurin -> {
-                Value left = graph.parameter(parameters, "w1");
-                Value right = graph.parameter(parameters, "w2");
-                yield graph.scale(forms(matrices, left, right), 1 / Math.sqrt(maclaurin.size()));
+                Value left = parameters.value("w1");
+                Value right = parameters.value("w2");
+                yield forms(matrices, left, right).scale(1 / Math.sqrt(maclaurin.size()));
             }
             case TensorSketch sketch -> sketch(sketch.size(), parameters, matrices);
         };
@@ -133,15 +135,13 @@ record MatrixLowering(Graph graph) {
                 factors[k] = i == j ? 1 : Math.sqrt(2);
             }
         }
-        Value triangle = graph.gather(graph.reshape(matrices, matrices.each()), places, 1);
-        Value weights = graph.constant("factors", List.of((long) factors.length), factors);
-        return graph.mul(triangle, weights);
+        Value triangle = matrices.flatten().gather(places, 1);
+        return triangle.mul(graph.constant("factors", List.of((long) factors.length), factors));
     }
 
     /** {@code v_k = l_kᵀ Y r_k}. */
     private Value forms(Value matrices, Value left, Value right) {
-        Value products = graph.mul(graph.matmul(matrices, right), left);
-        return graph.reshape(graph.sum(products, 1), right.at(1));
+        return matrices.matmul(right).mul(left).sum(1).flatten();
     }
 
     /** Each bin's elements gathered layer by layer, with their signs; bins that have no more repeat the first with 0. */
@@ -163,9 +163,8 @@ record MatrixLowering(Graph graph) {
             places[slot] = place;
             factors[slot] = signs[place / rows] * signs[rows + place % rows];
         }
-        Value gathered = graph.gather(graph.reshape(matrices, matrices.each()), places, 1);
+        Value gathered = matrices.flatten().gather(places, 1);
         Value weights = graph.constant("signs", List.of((long) factors.length), factors);
-        Value layers = graph.reshape(graph.mul(gathered, weights), deepest, size);
-        return graph.reshape(graph.sum(layers, 1), size);
+        return gathered.mul(weights).reshape(deepest, size).sum(1).flatten();
     }
 }

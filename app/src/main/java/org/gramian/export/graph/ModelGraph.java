@@ -36,9 +36,9 @@ public final class ModelGraph {
      */
     public static final Set<String> OPERATORS =
             Set.of(("Abs Add ArgMax AveragePool BatchNormalization Clip Concat Conv Div Erf Exp Expand Gather Gemm"
-                            + " GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max"
-                            + " MaxPool Mul Neg Pad Pow Reciprocal ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax"
-                            + " Sqrt Sub Sum Tanh Transpose Where")
+                + " GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max MaxPool"
+                + " Mul Neg Pad Pow Reciprocal ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax Sqrt Sub Sum"
+                + " Tanh Transpose Where")
                     .split(" ", -1));
 
     private ModelGraph() {}
@@ -50,19 +50,20 @@ public final class ModelGraph {
      * @throws NotExpressibleException if the model has a part that ONNX does not express
      */
     public static Protobuf.Writer of(ModelFile.Content model, long side) {
-        Graph graph = Graph.empty();
-        HostParameters parameters = new HostParameters(model.tensors(), "");
+        Graph graph = new Graph();
+        HostParameters parameters = new HostParameters(graph, model.tensors(), "");
         ModelHeader header = model.header();
         Value images = graph.input(IMAGES, List.of(Value.BATCH, 3L, side, side));
-        Value features = new NetworkLowering(graph.at("backbone"), parameters.under("backbone"))
-                .features(header.backbone(), images);
-        HostParameters ofHead = parameters.under("head");
-        Value descriptors = new PoolingLowering(graph.at("head").at("pooling"))
-                .lower(header.head().pooling(), ofHead.under("pooling"), features);
-        Graph classifier = graph.at("head").at("classifier");
-        Value scores = classify(classifier, header.head(), ofHead, descriptors);
+        NetworkLowering network = new NetworkLowering(graph, parameters.under("backbone"));
+        Value features = graph.in("backbone", () -> network.features(header.backbone(), images));
+        HostParameters head = parameters.under("head");
+        PoolingLowering pooling = new PoolingLowering(graph);
+        Value descriptors =
+                graph.in("head/pooling", () -> pooling.lower(header.head().pooling(), head.under("pooling"), features));
+        Value scores = graph.in("head/classifier", () -> classify(header.head(), head, descriptors));
         double temperature = header.card().temperature();
-        Value probabilities = classifier.softmax(classifier.scale(scores, 1 / temperature), 1);
+        Value probabilities =
+                graph.in("head/classifier", () -> scores.scale(1 / temperature).softmax(1));
         return graph.message(
                 info(
                         images,
@@ -80,12 +81,12 @@ public final class ModelGraph {
     }
 
     /** Adds the classifier; a batch norm of the scores is folded into its weights. */
-    private static Value classify(Graph graph, Head head, HostParameters parameters, Value descriptors) {
+    private static Value classify(Head head, HostParameters parameters, Value descriptors) {
         HostParameters own = parameters.under("classifier");
         List<Value> folded = head.normalized()
                 ? NetworkLowering.normalized(
-                        graph, own, own.toDoubles("bias"), parameters.under("norm"), BatchNorm.STANDARD.epsilon())
-                : List.of(graph.parameter(own, "weight"), graph.parameter(own, "bias"));
-        return graph.linear(descriptors, folded.get(0), folded.get(1));
+                        own, own.toDoubles("bias"), parameters.under("norm"), BatchNorm.STANDARD.epsilon())
+                : List.of(own.value("weight"), own.value("bias"));
+        return descriptors.linear(folded.get(0), folded.get(1));
     }
 }

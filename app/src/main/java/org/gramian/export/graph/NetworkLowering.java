@@ -40,23 +40,23 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         }
         List<Value> each = new ArrayList<>();
         for (Backbone network : networks) {
-            Graph part = graph.at(network.name());
-            Value adapted = adapted(part, images, backbone.preprocessing().to(network.preprocessing()));
-            each.add(new NetworkLowering(part, parameters.under(network.name())).featuresOfOne(network, adapted));
+            NetworkLowering own = new NetworkLowering(graph, parameters.under(network.name()));
+            Preprocessing.Change change = backbone.preprocessing().to(network.preprocessing());
+            each.add(graph.in(network.name(), () -> own.featuresOfOne(network, adapted(images, change))));
         }
         return stacked(each);
     }
 
     /** Converts images to the preprocessing of another network. */
-    private static Value adapted(Graph part, Value images, Preprocessing.Change change) {
+    private Value adapted(Value images, Preprocessing.Change change) {
         if (change.isNone()) {
             return images;
         }
         long[] channels =
                 change.channels().stream().mapToLong(Integer::longValue).toArray();
-        Value factors = part.constant("factors", List.of(3L, 1L, 1L), doubles(change.factors()));
-        Value summands = part.constant("summands", List.of(3L, 1L, 1L), doubles(change.summands()));
-        return part.add(part.mul(part.gather(images, channels, 1), factors), summands);
+        Value factors = graph.constant("factors", List.of(3L, 1L, 1L), doubles(change.factors()));
+        Value summands = graph.constant("summands", List.of(3L, 1L, 1L), doubles(change.summands()));
+        return images.gather(channels, 1).mul(factors).add(summands);
     }
 
     private static double[] doubles(List<Double> values) {
@@ -71,7 +71,12 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
             state = lower(stage, state);
             maps = stage.output(maps);
             if (backbone.cutLayers().contains(stage.name())) {
-                taken.add(stage.passesMaps() ? state : tokens(stage.name()).features(state, maps));
+                Value tokens = state;
+                Shape shape = maps;
+                taken.add(
+                        stage.passesMaps()
+                                ? state
+                                : graph.in(stage.name(), () -> TokenLowering.features(tokens, shape)));
             }
         }
         return stacked(taken);
@@ -79,67 +84,65 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
 
     /** Resizes maps to the size of the first and concatenates them. */
     private Value stacked(List<Value> taken) {
-        if (taken.size() == 1) {
-            return taken.getFirst();
-        }
-        Graph part = graph.at("layers");
         Value first = taken.getFirst();
-        List<Value> resized = taken.stream()
-                .map(layer -> part.resize(layer, first.at(2), first.at(3)))
-                .toList();
-        return graph.concat(resized, 1);
+        List<Value> resized = new ArrayList<>();
+        taken.forEach(layer -> resized.add(graph.in("layers", () -> layer.resize(first.at(2), first.at(3)))));
+        return taken.size() == 1 ? first : graph.concat(resized, 1);
     }
 
     /** What a stage makes of maps. */
     Value lower(NetworkLayer stage, Value maps) {
+        String name = stage.name();
+        TokenLowering tokens = new TokenLowering(graph, parameters);
         return switch (stage) {
-            case Conv conv -> convolution(conv, maps);
-            case Pool pool -> pool(pool, maps);
-            case ResponseNormalization response -> responseNorm(response, maps);
-            case Dense dense -> dense(dense, maps);
             case Chain chain -> chain(chain, maps);
-            case Branches branches ->
-                graph.at(branches.name())
-                        .concat(
-                                branches.branches().stream()
-                                        .map(branch -> lower(branch, maps))
-                                        .toList(),
-                                1);
-            case Residual residual -> residual(residual, maps);
-            case TopDown topDown -> topDown(topDown, maps);
-            case SqueezeExcitation excitation -> graph.at(excitation.name()).mul(maps, chain(excitation.gate(), maps));
-            case FilterBank bank -> bank(bank, maps);
-            case Patches patches -> patches(patches, maps);
-            case TokenLayer layer -> new TokenLowering(graph, parameters).lower(layer, maps);
-            case ClassToken token -> tokens(token.name()).classToken(maps);
-            case ConvNext.Block block -> convNext(block, maps);
-            case ConvNext.ChannelNorm norm -> tokens(norm.name()).channelNorm(norm, maps);
-            case OnnxStage imported ->
-                new ImportedNodes(graph.at(imported.name()), parameters).copy(imported.segment(), maps);
             case NetworkLayer.Fused fused -> lower(fused.plain(), maps);
+            case Branches branches -> {
+                List<Value> parts = branches.branches().stream()
+                        .map(branch -> lower(branch, maps))
+                        .toList();
+                yield graph.in(name, () -> graph.concat(parts, 1));
+            }
+            case Residual residual -> {
+                Value body = chain(residual.body(), maps);
+                Value shortcut = chain(residual.shortcut(), maps);
+                yield graph.in(name, () -> body.add(shortcut).activated(residual.activation()));
+            }
+            case TopDown topDown -> {
+                Value body = chain(topDown.body(), maps);
+                yield graph.in(
+                        name,
+                        () -> body.resize(maps.at(2), maps.at(3)).add(maps).activated(topDown.activation()));
+            }
+            case SqueezeExcitation excitation -> {
+                Value gate = chain(excitation.gate(), maps);
+                yield graph.in(name, () -> maps.mul(gate));
+            }
+            case Conv conv ->
+                graph.in(
+                        name,
+                        () -> convolve(maps, filters(conv), conv.kernel())
+                                .activated(conv.finish().activation()));
+            case Pool pool ->
+                graph.in(name, () -> switch (pool.kind()) {
+                    case MAX -> maps.maxPool(pool.window());
+                    case GLOBAL_AVERAGE -> maps.globalAverage();
+                });
+            case ResponseNormalization response -> graph.in(name, () -> responseNorm(response.norm(), maps));
+            case Dense dense -> graph.in(name, () -> dense(dense, maps));
+            case FilterBank _ -> graph.in(name, () -> bank(maps));
+            case Patches patches -> graph.in(name, () -> patches(patches, maps));
+            case TokenLayer layer -> graph.in(name, () -> tokens.lower(layer, maps));
+            case ClassToken _ -> graph.in(name, () -> TokenLowering.classToken(maps));
+            case ConvNext.Block block ->
+                graph.in(name, () -> {
+                    List<Value> filters = filters(name + ".block.0");
+                    return tokens.convNext(block, maps, convolve(maps, filters, ConvNext.DEPTHWISE));
+                });
+            case ConvNext.ChannelNorm norm -> graph.in(name, () -> tokens.channelNorm(norm, maps));
+            case OnnxStage imported ->
+                graph.in(name, () -> new ImportedNodes(graph, parameters).copy(imported.segment(), maps));
         };
-    }
-
-    private TokenLowering tokens(String part) {
-        return new TokenLowering(graph.at(part), parameters);
-    }
-
-    private Value patches(Patches patches, Value maps) {
-        Graph part = graph.at(patches.name());
-        HostParameters own = parameters.under(patches.name());
-        long[] size = {patches.size(), patches.size()};
-        return part.node(
-                "Conv",
-                List.of(maps.at(0), (long) patches.channels(), maps.at(2) / size[0], maps.at(3) / size[1]),
-                List.of(maps, part.parameter(own, "weight"), part.parameter(own, "bias")),
-                Map.of("kernel_shape", size, "strides", size));
-    }
-
-    private Value convNext(ConvNext.Block block, Value maps) {
-        Graph part = graph.at(block.name());
-        HostParameters own = parameters.under(block.name() + ".block.0");
-        List<Value> filters = List.of(part.parameter(own, "weight"), part.parameter(own, "bias"));
-        return tokens(block.name()).convNext(block, maps, convolve(part, maps, filters, ConvNext.DEPTHWISE));
     }
 
     private Value chain(Chain chain, Value maps) {
@@ -150,72 +153,48 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         return result;
     }
 
-    private Value residual(Residual residual, Value maps) {
-        Graph part = graph.at(residual.name());
-        Value sum = part.add(chain(residual.body(), maps), chain(residual.shortcut(), maps));
-        return part.activated(sum, residual.activation());
-    }
-
-    private Value topDown(TopDown topDown, Value maps) {
-        Graph part = graph.at(topDown.name());
-        Value resized = part.resize(chain(topDown.body(), maps), maps.at(2), maps.at(3));
-        return part.activated(part.add(resized, maps), topDown.activation());
-    }
-
-    private Value pool(Pool pool, Value maps) {
-        Graph part = graph.at(pool.name());
-        return switch (pool.kind()) {
-            case MAX -> part.maxPool(maps, pool.window());
-            case GLOBAL_AVERAGE -> part.globalAverage(maps);
-        };
-    }
-
-    private Value responseNorm(ResponseNormalization stage, Value maps) {
-        ResponseNorm norm = stage.norm();
-        return graph.at(stage.name())
-                .node(
-                        "LRN",
-                        maps.sizes(),
-                        List.of(maps),
-                        Map.<String, Object>of(
-                                "size",
-                                (long) norm.size(),
-                                "alpha",
-                                norm.alpha(),
-                                "beta",
-                                norm.beta(),
-                                "bias",
-                                norm.k()));
-    }
-
     private Value dense(Dense dense, Value maps) {
-        Graph part = graph.at(dense.name());
-        HostParameters own = parameters.under(dense.name());
-        Value sums = part.linear(
-                part.reshape(maps, maps.each()), part.parameter(own, "weight"), part.parameter(own, "bias"));
-        Value activated = part.activated(sums, dense.activation());
-        return part.reshape(activated, dense.channels(), 1, 1);
+        Value flat = maps.flatten();
+        List<Value> filters = filters(dense.name());
+        return flat.linear(filters.get(0), filters.get(1))
+                .activated(dense.activation())
+                .reshape(dense.channels(), 1, 1);
     }
 
-    private Value convolution(Conv conv, Value maps) {
-        Graph part = graph.at(conv.name());
-        List<Value> filters = filters(conv, part);
-        Value sums = convolve(part, maps, filters, conv.kernel());
-        return part.activated(sums, conv.finish().activation());
+    private Value patches(Patches patches, Value maps) {
+        long[] size = {patches.size(), patches.size()};
+        List<Value> inputs = new ArrayList<>(List.of(maps));
+        inputs.addAll(filters(patches.name()));
+        return graph.node(
+                "Conv",
+                List.of(maps.at(0), (long) patches.channels(), maps.at(2) / size[0], maps.at(3) / size[1]),
+                inputs,
+                Map.of("kernel_shape", size, "strides", size));
     }
 
-    private List<Value> filters(Conv conv, Graph part) {
+    private Value responseNorm(ResponseNorm norm, Value maps) {
+        Map<String, Object> attributes =
+                Map.of("size", (long) norm.size(), "alpha", norm.alpha(), "beta", norm.beta(), "bias", norm.k());
+        return graph.node("LRN", maps.sizes(), List.of(maps), attributes);
+    }
+
+    private List<Value> filters(String name) {
+        HostParameters own = parameters.under(name);
+        return List.of(own.value("weight"), own.value("bias"));
+    }
+
+    private List<Value> filters(Conv conv) {
         String norm = conv.finish().norm();
-        HostParameters own = parameters.under(conv.name());
         if (norm.isEmpty()) {
-            return List.of(part.parameter(own, "weight"), part.parameter(own, "bias"));
+            return filters(conv.name());
         }
+        HostParameters own = parameters.under(conv.name());
         double[] bias = new double[Math.toIntExact(own.get("weight").shape().at(0))];
-        return normalized(part, own, bias, parameters.under(norm), conv.finish().epsilon());
+        return normalized(own, bias, parameters.under(norm), conv.finish().epsilon());
     }
 
     /** Returns weight and bias of a layer with the batch norm after it. */
-    static List<Value> normalized(Graph part, HostParameters own, double[] bias, HostParameters norm, double epsilon) {
+    static List<Value> normalized(HostParameters own, double[] bias, HostParameters norm, double epsilon) {
         float[] weights = own.toFloats("weight");
         double[] gamma = norm.toDoubles("weight");
         double[] beta = norm.toDoubles("bias");
@@ -231,17 +210,17 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
             }
         }
         return List.of(
-                part.constant("weight", own.get("weight").shape(), weights),
-                part.constant("bias", List.of((long) bias.length), offsets));
+                own.graph().constant("weight", own.get("weight").shape(), weights),
+                own.graph().constant("bias", List.of((long) bias.length), offsets));
     }
 
     /** A convolution by weights, and a bias if there is one. */
-    private static Value convolve(Graph part, Value maps, List<Value> filters, ConvolutionKernel kernel) {
+    private Value convolve(Value maps, List<Value> filters, ConvolutionKernel kernel) {
         List<Value> inputs = new ArrayList<>(List.of(maps));
         inputs.addAll(filters);
         int top = kernel.before(maps.at(2));
         int left = kernel.before(maps.at(3));
-        return part.node(
+        return graph.node(
                 "Conv",
                 List.of(maps.at(0), filters.getFirst().at(0), kernel.windows(maps.at(2)), kernel.windows(maps.at(3))),
                 inputs,
@@ -252,23 +231,22 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
                         "group", kernel.depthwise() ? maps.at(1) : 1L));
     }
 
-    private Value bank(FilterBank bank, Value images) {
-        Graph part = graph.at(bank.name());
-        Value filters = part.parameter(parameters, "bank.weight");
-        Value halving = part.parameter(parameters, "halving.weight");
+    private Value bank(Value images) {
+        Value filters = parameters.value("bank.weight");
+        Value halving = parameters.value("halving.weight");
         List<Value> parts = new ArrayList<>();
         Value level = images;
         for (int i = 0; i < FilterBank.LEVELS; i++) {
-            Value responses = convolve(part, level, List.of(filters), FilterBank.BANK);
-            Value negative = part.scale(responses, -1);
-            parts.add(part.averagePool(part.relu(responses), FilterBank.averaging(i)));
-            parts.add(part.averagePool(part.relu(negative), FilterBank.averaging(i)));
-            level = convolve(part, level, List.of(halving), FilterBank.HALVING);
+            Value responses = convolve(level, List.of(filters), FilterBank.BANK);
+            Value negative = responses.scale(-1);
+            parts.add(responses.relu().averagePool(FilterBank.averaging(i)));
+            parts.add(negative.relu().averagePool(FilterBank.averaging(i)));
+            level = convolve(level, List.of(halving), FilterBank.HALVING);
         }
-        Value filter = part.parameter(parameters, "colour.weight");
-        Value colours = convolve(part, level, List.of(filter), FilterBank.POINT);
-        parts.add(part.relu(colours));
-        parts.add(part.relu(part.scale(colours, -1)));
-        return part.concat(parts, 1);
+        Value filter = parameters.value("colour.weight");
+        Value colours = convolve(level, List.of(filter), FilterBank.POINT);
+        parts.add(colours.relu());
+        parts.add(colours.scale(-1).relu());
+        return graph.concat(parts, 1);
     }
 }

@@ -35,15 +35,20 @@ import org.gramian.tensor.Shape;
 record PoolingLowering(Graph graph) {
     Value lower(Pooling pooling, HostParameters parameters, Value features) {
         int index = 0;
-        Value maps = graph.reshape(features, features.at(1), features.at(2) * features.at(3));
+        Value maps = features.reshape(features.at(1), features.at(2) * features.at(3));
         for (Reduction reduction : pooling.reductions()) {
-            maps = at(reduction.word()).reduce(reduction, stage(pooling, parameters, index++), maps);
+            HostParameters own = stage(pooling, parameters, index++);
+            Value entering = maps;
+            maps = graph.in(reduction.word(), () -> reduce(reduction, own, entering));
         }
         Aggregation aggregation = pooling.aggregation();
-        Value seen = aggregation.isSpatial() ? graph.reshape(maps, maps.at(1), features.at(2), features.at(3)) : maps;
-        Value x = at(aggregation.word()).aggregate(aggregation, stage(pooling, parameters, index++), seen);
+        Value seen = aggregation.isSpatial() ? maps.reshape(maps.at(1), features.at(2), features.at(3)) : maps;
+        HostParameters ofAggregation = stage(pooling, parameters, index++);
+        Value x = graph.in(aggregation.word(), () -> aggregate(aggregation, ofAggregation, seen));
         for (Normalization normalization : pooling.normalizations()) {
-            x = at(normalization.word()).normalize(normalization, stage(pooling, parameters, index++), x);
+            HostParameters own = stage(pooling, parameters, index++);
+            Value entering = x;
+            x = graph.in(normalization.word(), () -> normalize(normalization, own, entering));
         }
         return x;
     }
@@ -52,16 +57,12 @@ record PoolingLowering(Graph graph) {
         return pooling.prefix(index).map(parameters::under).orElse(parameters);
     }
 
-    private PoolingLowering at(String part) {
-        return new PoolingLowering(graph.at(part));
-    }
-
     private Value aggregate(Aggregation aggregation, HostParameters parameters, Value maps) {
         VocabularyLowering vocabulary = new VocabularyLowering(graph, parameters);
         return switch (aggregation) {
             case SecondOrder path -> new MatrixLowering(graph).lower(path, parameters, maps);
-            case Average _ -> average(maps);
-            case Maximum _ -> maximum(maps);
+            case Average _ -> maps.mean(2).flatten();
+            case Maximum _ -> largest(maps).flatten();
             case Sum sum -> sum(sum, maps);
             case GeneralizedMean mean -> generalizedMean(mean, parameters, maps);
             case Pyramid pyramid -> pyramid(pyramid, maps);
@@ -70,7 +71,7 @@ record PoolingLowering(Graph graph) {
             case NetVlad netVlad -> vocabulary.netVlad(netVlad, maps);
             case DeepTen _ -> vocabulary.deepTen(maps);
             case Vlad vlad -> vocabulary.vlad(vlad, maps);
-            case BagOfWords bag -> vocabulary.bagOfWords(bag, maps);
+            case BagOfWords _ -> vocabulary.bagOfWords(maps);
             case MultiScaleOrderless _ -> vocabulary.multiScale(maps);
             case NetworkTail tail -> tail(tail, parameters, maps);
             case Join join -> join(join, parameters, maps);
@@ -88,19 +89,20 @@ record PoolingLowering(Graph graph) {
                 pooling.tail().orElseThrow(() -> new NotExpressibleException("the tail of an unknown network"));
         NetworkLowering network = new NetworkLowering(graph, parameters);
         Shape entering = tail.entering(maps.at(2), maps.at(3));
-        Value x = graph.undoResize(maps, entering.at(1), entering.at(2));
+        Value x = maps.undoResize(entering.at(1), entering.at(2));
         for (NetworkLayer stage : tail.stages(NetworkLayer.class)) {
             x = network.lower(stage, x);
         }
-        Value mean = x.at(2) * x.at(3) == 1 ? x : graph.globalAverage(x);
-        return graph.reshape(mean, tail.outputs());
+        Value mean = x.at(2) * x.at(3) == 1 ? x : x.globalAverage();
+        return mean.flatten();
     }
 
     private Value join(Join join, HostParameters parameters, Value maps) {
         List<Value> parts = new ArrayList<>();
         for (int i = 0; i < join.branches().size(); i++) {
             String name = Join.name(i);
-            parts.add(at(name).lower(join.branches().get(i), parameters.under(name), maps));
+            Pooling branch = join.branches().get(i);
+            parts.add(graph.in(name, () -> lower(branch, parameters.under(name), maps)));
         }
         return graph.concat(parts, 1);
     }
@@ -110,28 +112,29 @@ record PoolingLowering(Graph graph) {
         return switch (reduction) {
             case Reduction.Conv conv -> {
                 long leaving = conv.outputs(maps.at(1));
-                double[] weight = parameters.toDoubles("weight");
-                double[] bias = parameters.toDoubles("bias");
-                Value product = graph.matmul(graph.constant("weight", List.of(leaving, maps.at(1)), weight), maps);
-                yield graph.relu(graph.add(product, graph.column("bias", bias)));
+                List<Long> sizes = List.of(leaving, maps.at(1));
+                Value product = graph.constant("weight", sizes, parameters.toDoubles("weight"))
+                        .matmul(maps);
+                yield product.add(graph.column("bias", parameters.toDoubles("bias")))
+                        .relu();
             }
             case LayerChannels layer -> {
                 LayerChannels.Range range = layer.range()
                         .orElseThrow(
                                 () -> new NotExpressibleException("a layer of an unknown backbone: " + layer.text()));
-                yield graph.slice(maps, 1, range.from(), range.to());
+                yield maps.slice(1, range.from(), range.to());
             }
             case DropCov _ -> {
-                Value plain = graph.sumOver(maps, maps.at(2), 2);
-                Value square = graph.sumOver(graph.mul(plain, plain), maps.at(1), 1);
-                Value means = graph.div(plain, graph.sqrt(graph.shift(square, DropCov.SMALLEST_SQUARE)));
-                Value scores = graph.matmul(neighbours(maps.at(1), parameters.toDoubles("weight")), means);
-                yield graph.mul(maps, graph.shift(graph.softmax(scores, 1), 1));
+                Value plain = maps.mean(2);
+                Value square = plain.square().mean(1);
+                Value means = plain.div(square.shift(DropCov.SMALLEST_SQUARE).sqrt());
+                Value scores =
+                        neighbours(maps.at(1), parameters.toDoubles("weight")).matmul(means);
+                yield maps.mul(scores.softmax(1).shift(1));
             }
             case Reduction.Pca _ -> {
-                double[] mean = parameters.toDoubles("mean");
-                Value column = graph.column("mean", mean);
-                yield graph.matmul(graph.parameter(parameters, "components"), graph.sub(maps, column));
+                Value centred = maps.sub(graph.column("mean", parameters.toDoubles("mean")));
+                yield parameters.value("components").matmul(centred);
             }
         };
     }
@@ -150,51 +153,39 @@ record PoolingLowering(Graph graph) {
 
     private Value normalize(Normalization normalization, HostParameters parameters, Value vectors) {
         return switch (normalization) {
-            case Normalization.Root root -> graph.signedRoot(vectors, root.epsilon());
-            case Normalization.L2 _ -> graph.unit(vectors);
-            case Normalization.Scale _ -> graph.scale(vectors, Math.exp(parameters.item("log")));
+            case Normalization.Root root -> vectors.signedRoot(root.epsilon());
+            case Normalization.L2 _ -> vectors.unit();
+            case Normalization.Scale _ -> vectors.scale(Math.exp(parameters.item("log")));
             case Normalization.Pca _ -> {
-                Value mean = graph.parameter(parameters, "mean");
-                Value components = graph.parameter(parameters, "components");
-                yield graph.matmul(graph.sub(vectors, mean), graph.transpose(components));
+                Value mean = parameters.value("mean");
+                Value components = parameters.value("components");
+                yield vectors.sub(mean).matmul(components.transpose());
             }
         };
     }
 
-    private Value average(Value maps) {
-        return graph.reshape(graph.sumOver(maps, maps.at(2), 2), maps.at(1));
-    }
-
-    private Value maximum(Value maps) {
-        return graph.reshape(largest(maps), maps.at(1));
-    }
-
     /** {@code [n, C, 1]}. */
     private Value largest(Value maps) {
-        Value rows = graph.reshape(maps, maps.at(1), 1, maps.at(2));
-        return graph.reshape(graph.globalMax(rows), maps.at(1), 1);
+        return maps.reshape(maps.at(1), 1, maps.at(2)).globalMax().reshape(maps.at(1), 1);
     }
 
     private Value sum(Sum sum, Value maps) {
         return switch (sum.prior()) {
-            case NONE -> graph.reshape(graph.sum(maps, 2), maps.at(1));
+            case NONE -> maps.sum(2).flatten();
             case CENTER -> {
                 double[] weights = Sum.centred(Math.toIntExact(maps.at(2)), Math.toIntExact(maps.at(3)));
-                Value column = graph.column("prior", weights);
-                Value flat = graph.reshape(maps, maps.at(1), weights.length);
-                yield graph.reshape(graph.matmul(flat, column), maps.at(1));
+                Value prior = graph.column("prior", weights);
+                yield maps.reshape(maps.at(1), weights.length).matmul(prior).flatten();
             }
         };
     }
 
     private Value generalizedMean(GeneralizedMean mean, HostParameters parameters, Value maps) {
         double p = mean.learned() ? Math.exp(parameters.item("logP")) : mean.p();
-        Value y = graph.atLeast(maps, GeneralizedMean.SMALLEST);
+        Value y = maps.atLeast(GeneralizedMean.SMALLEST);
         Value m = largest(y);
-        Value powers = graph.exp(graph.scale(graph.log(graph.div(y, m)), p));
-        Value s = graph.sumOver(powers, maps.at(2), 2);
-        Value root = graph.exp(graph.scale(graph.log(s), 1 / p));
-        return graph.reshape(graph.mul(m, root), maps.at(1));
+        Value powers = y.div(m).log().scale(p).exp().mean(2);
+        return m.mul(powers.log().scale(1 / p).exp()).flatten();
     }
 
     private Value pyramid(Pyramid pyramid, Value maps) {
@@ -206,15 +197,15 @@ record PoolingLowering(Graph graph) {
                 long positions = maps.at(2) * maps.at(3);
                 Value averaging = graph.constant(
                         "averaging", List.of((long) cells.size(), positions), Pyramid.averaging(cells, shape));
-                Value rows = graph.transpose(graph.reshape(maps, channels, positions));
-                yield graph.reshape(graph.matmul(averaging, rows), cells.size() * channels);
+                Value rows = maps.reshape(channels, positions).transpose();
+                yield averaging.matmul(rows).flatten();
             }
             case MAX -> {
                 List<Value> maxima = new ArrayList<>();
                 for (Pyramid.Cell cell : cells) {
                     long[] starts = {cell.top(), cell.left()};
-                    Value part = graph.slice(maps, new int[] {2, 3}, starts, new long[] {cell.bottom(), cell.right()});
-                    maxima.add(graph.reshape(graph.globalMax(part), channels));
+                    Value part = maps.slice(new int[] {2, 3}, starts, new long[] {cell.bottom(), cell.right()});
+                    maxima.add(part.globalMax().flatten());
                 }
                 yield graph.concat(maxima, 1);
             }
@@ -222,14 +213,14 @@ record PoolingLowering(Graph graph) {
     }
 
     private Value weighted(Value maps) {
-        Value positive = graph.relu(maps);
-        Value responses = graph.reshape(graph.sum(positive, 1), maps.at(2));
-        Value s = graph.signedRoot(graph.unit(responses), 0);
-        Value sums = graph.matmul(maps, graph.reshape(s, maps.at(2), 1));
-        Value share = graph.sumOver(graph.sign(positive), maps.at(2), 2);
-        Value all = graph.shift(graph.sum(share, 1), Weighted.MARGIN * maps.at(1));
-        Value b = graph.log(graph.div(all, graph.shift(share, Weighted.MARGIN)));
-        return graph.reshape(graph.mul(sums, b), maps.at(1));
+        Value positive = maps.relu();
+        Value responses = positive.sum(1).flatten();
+        Value s = responses.unit().signedRoot(0);
+        Value sums = maps.matmul(s.reshape(maps.at(2), 1));
+        Value share = positive.sign().mean(2);
+        Value all = share.sum(1).shift(Weighted.MARGIN * maps.at(1));
+        Value b = all.div(share.shift(Weighted.MARGIN)).log();
+        return sums.mul(b).flatten();
     }
 
     private Value radam(Radam radam, Value maps) {
@@ -239,41 +230,40 @@ record PoolingLowering(Graph graph) {
         long positions = (long) height * width;
         Value encoding = graph.constant(
                 "encoding", List.of((long) channels, positions), Radam.encoding(channels, height, width));
-        Value x = graph.add(graph.unit(graph.reshape(maps, channels, positions)), encoding);
+        Value x = maps.reshape(channels, positions).unit().add(encoding);
         Value weights = graph.constant(
                 "weights",
                 List.of((long) radam.encoders(), (long) channels),
                 Radam.weights(radam.encoders(), channels));
-        Value exponents = graph.exp(graph.scale(graph.matmul(weights, x), -1));
-        Value hidden = graph.power(graph.shift(exponents, 1), -1);
-        Value shares = graph.sum(graph.div(hidden, graph.sum(graph.mul(hidden, hidden), 2)), 1);
-        return graph.reshape(graph.matmul(x, graph.transpose(shares)), channels);
+        Value exponents = weights.matmul(x).scale(-1).exp();
+        Value hidden = exponents.shift(1).power(-1);
+        Value shares = hidden.div(hidden.square().sum(2)).sum(1);
+        return x.matmul(shares.transpose()).flatten();
     }
 
     private Value crossCovariance(CrossCovariance pooling, HostParameters parameters, Value maps) {
         long positions = maps.at(2);
         long heads = pooling.heads();
         long size = pooling.size();
-        Value centred = graph.sub(maps, graph.sumOver(maps, positions, 2));
-        Value projected = graph.matmul(graph.parameter(parameters, "weight"), centred);
-        Value parts = graph.reshape(projected, 2 * heads, size, positions);
-        Value a = graph.slice(parts, 1, 0, heads);
-        Value b = graph.slice(parts, 1, heads, 2 * heads);
-        Value x = graph.scale(graph.matmul(a, graph.transpose(b)), 1.0 / positions);
-        Value s = graph.parameter(parameters, "start");
+        Value centred = maps.sub(maps.mean(2));
+        Value projected = parameters.value("weight").matmul(centred);
+        Value parts = projected.reshape(2 * heads, size, positions);
+        Value a = parts.slice(1, 0, heads);
+        Value b = parts.slice(1, heads, 2 * heads);
+        Value x = a.matmul(b.transpose()).scale(1.0 / positions);
+        Value s = parameters.value("start");
         for (int i = 0; i < pooling.iterations(); i++) {
-            Value u = graph.transpose(graph.unit(graph.transpose(graph.matmul(x, s))));
-            s = graph.matmul(graph.transpose(x), u);
+            Value u = x.matmul(s).transpose().unit().transpose();
+            s = x.transpose().matmul(u);
         }
-        Value square = graph.shift(graph.sum(graph.mul(s, s), 2), CrossCovariance.SMALLEST_SQUARE);
-        return graph.reshape(graph.div(x, graph.power(square, 0.25)), heads * size * size);
+        Value square = s.square().sum(2).shift(CrossCovariance.SMALLEST_SQUARE);
+        return x.div(square.power(0.25)).flatten();
     }
 
     private Value cross(Cross cross, Value maps) {
         long first = cross.first().orElseThrow();
-        Value a = graph.slice(maps, 1, 0, first);
-        Value b = graph.slice(maps, 1, first, maps.at(1));
-        Value products = graph.matmul(a, graph.transpose(b));
-        return graph.reshape(graph.scale(products, 1.0 / maps.at(2)), products.each());
+        Value a = maps.slice(1, 0, first);
+        Value b = maps.slice(1, first, maps.at(1));
+        return a.matmul(b.transpose()).scale(1.0 / maps.at(2)).flatten();
     }
 }

@@ -34,12 +34,13 @@ class NativeWeightsTest {
     private Path folder = Path.of("");
 
     private static Protobuf.Writer network(Backbone backbone, ParameterSet parameters, int side) {
-        Graph graph = Graph.empty();
+        Graph graph = new Graph();
         Value images = graph.input("data_0", List.of(1L, 3L, (long) side, (long) side));
         Map<String, StoredTensor> tensors = new LinkedHashMap<>();
         parameters.all().forEach(each -> tensors.put(each.name(), StoredTensor.of(each.value())));
-        Value logits = new NetworkLowering(graph.at("net"), new HostParameters(tensors, "")).features(backbone, images);
-        Value scores = graph.output("prob_1", graph.softmax(logits, 1));
+        NetworkLowering network = new NetworkLowering(graph, new HostParameters(graph, tensors, ""));
+        Value logits = graph.in("net", () -> network.features(backbone, images));
+        Value scores = graph.output("prob_1", logits.softmax(1));
         ValueInfo input = new ValueInfo(images.name(), images.sizes(), "images");
         ValueInfo output = new ValueInfo(scores.name(), scores.sizes(), "probabilities");
         return OnnxWriter.model(graph.message(input, output), 13, Map.of());

@@ -31,7 +31,6 @@ import org.gramian.tensor.file.TensorFileException;
  * if it has these metadata, no operators other than the exported ones, no external data and no functions.
  */
 public final class ExportedFile {
-    /** File extension. */
     public static final String SUFFIX = ".onnx";
 
     /** The default operator set, which all runtimes of the last years support. */
@@ -51,7 +50,6 @@ public final class ExportedFile {
 
     private ExportedFile() {}
 
-    /** Returns whether a path has the extension of an ONNX file. */
     public static boolean isNamed(Path path) {
         return path.toString().toLowerCase(Locale.ROOT).endsWith(SUFFIX);
     }
@@ -95,7 +93,6 @@ public final class ExportedFile {
         return content;
     }
 
-    /** Writes or replaces a file atomically. */
     public static void write(Path path, Model model, ModelCard card, int opset) throws IOException {
         write(path, content(model, card, opset), _ -> {});
     }

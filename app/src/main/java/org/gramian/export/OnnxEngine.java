@@ -78,7 +78,6 @@ public final class OnnxEngine implements Engine, AutoCloseable {
                 Math.max(4, 2 * (threads > 0 ? threads : Runtime.getRuntime().availableProcessors()));
     }
 
-    /** Returns whether ONNX Runtime can be loaded on this machine. */
     public static boolean isAvailable() {
         try {
             environment();
@@ -259,7 +258,6 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         }
     }
 
-    /** Returns architecture and card of the model. */
     public ModelHeader header() {
         return header;
     }

@@ -37,18 +37,12 @@ public final class ParquetFile {
     private static final int RLE = 3;
 
     private final FileChannel channel;
-    private final List<Group> groups = new ArrayList<>();
+    private final List<Thrift> groups = new ArrayList<>();
     private long position;
 
     private ParquetFile(FileChannel channel) {
         this.channel = channel;
     }
-
-    /** One column of a row group, as the footer describes it. */
-    private record Chunk(List<String> path, int type, long values, long offset, long bytes) {}
-
-    /** Some rows. */
-    private record Group(List<Chunk> chunks, long rows) {}
 
     /**
      * Writes a file, complete or not at all.
@@ -93,7 +87,8 @@ public final class ParquetFile {
             int length,
             MemorySegment values)
             throws IOException {
-        List<Chunk> chunks = new ArrayList<>();
+        long start = position;
+        List<Thrift> chunks = new ArrayList<>();
         for (Map.Entry<String, List<String>> column : texts.entrySet()) {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             for (String value : column.getValue().subList(first, first + rows)) {
@@ -106,7 +101,7 @@ public final class ParquetFile {
         }
         List<String> path = List.of(vector, "list", "element");
         chunks.add(chunk(path, FLOAT, (long) rows * length, levels(rows, length), values.asByteBuffer()));
-        groups.add(new Group(chunks, rows));
+        groups.add(new Thrift().put(1, chunks).put(2, position - start).put(3, (long) rows));
     }
 
     /** Repetition and definition levels of lists of one length: 0 begins a list, 1 continues it; no value is missing. */
@@ -128,7 +123,6 @@ public final class ParquetFile {
         return both.toByteArray();
     }
 
-    /** A run of the run-length encoding. */
     private static void run(ByteArrayOutputStream to, long count, int value) {
         Thrift.varint(to, count << 1);
         to.write(value);
@@ -141,7 +135,8 @@ public final class ParquetFile {
                 .array();
     }
 
-    private Chunk chunk(List<String> path, int type, long count, byte[] levels, ByteBuffer values) throws IOException {
+    /** Writes one column of a row group, and returns its description for the footer. */
+    private Thrift chunk(List<String> path, int type, long count, byte[] levels, ByteBuffer values) throws IOException {
         long offset = position;
         int size = levels.length + values.remaining();
         Thrift header = new Thrift()
@@ -158,7 +153,16 @@ public final class ParquetFile {
         append(ByteBuffer.wrap(header.bytes()));
         append(ByteBuffer.wrap(levels));
         append(values);
-        return new Chunk(path, type, count, offset, position - offset);
+        Thrift column = new Thrift()
+                .put(1, type)
+                .put(2, List.of(PLAIN, RLE))
+                .put(3, path)
+                .put(4, 0) // uncompressed
+                .put(5, count)
+                .put(6, position - offset)
+                .put(7, position - offset)
+                .put(9, offset);
+        return new Thrift().put(2, offset).put(3, column);
     }
 
     private void append(ByteBuffer bytes) throws IOException {
@@ -190,7 +194,7 @@ public final class ParquetFile {
                 .put(1, 1)
                 .put(2, schema)
                 .put(3, rows)
-                .put(4, groups.stream().map(ParquetFile::described).toList())
+                .put(4, groups)
                 .put(
                         5,
                         metadata.entrySet().stream()
@@ -201,26 +205,6 @@ public final class ParquetFile {
         append(ByteBuffer.wrap(footer));
         append(ByteBuffer.wrap(little(footer.length)));
         append(ByteBuffer.wrap(MAGIC));
-    }
-
-    private static Thrift described(Group group) {
-        List<Thrift> columns = group.chunks.stream()
-                .map(chunk -> new Thrift()
-                        .put(2, chunk.offset)
-                        .put(
-                                3,
-                                new Thrift()
-                                        .put(1, chunk.type)
-                                        .put(2, List.of(PLAIN, RLE))
-                                        .put(3, chunk.path)
-                                        .put(4, 0) // uncompressed
-                                        .put(5, chunk.values)
-                                        .put(6, chunk.bytes)
-                                        .put(7, chunk.bytes)
-                                        .put(9, chunk.offset)))
-                .toList();
-        long bytes = group.chunks.stream().mapToLong(Chunk::bytes).sum();
-        return new Thrift().put(1, columns).put(2, bytes).put(3, group.rows);
     }
 
     /** A struct in Thrift's compact protocol, field by field in rising order. */
@@ -278,7 +262,6 @@ public final class ParquetFile {
             to.write((int) rest);
         }
 
-        /** The struct so far, closed. */
         byte[] bytes() {
             return Arrays.copyOf(out.toByteArray(), out.size() + 1); // ends with 0
         }

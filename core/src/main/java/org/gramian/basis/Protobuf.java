@@ -53,7 +53,6 @@ public final class Protobuf {
             }
         }
 
-        /** Field with an integer or bytes. */
         private record Field(int number, int wire, long integer, MemorySegment content) {
             long asInteger() {
                 require(wire == VARINT);
@@ -86,7 +85,6 @@ public final class Protobuf {
             }
         }
 
-        /** Position in encoded bytes. */
         private static final class Cursor {
             private final MemorySegment bytes;
             private long position;
@@ -146,7 +144,6 @@ public final class Protobuf {
             return fields.getOrDefault(number, List.of());
         }
 
-        /** Returns how often a field occurs. */
         public int count(int number) {
             return all(number).size();
         }
@@ -272,7 +269,6 @@ public final class Protobuf {
             return this;
         }
 
-        /** Adds a packed list. */
         public Writer integers(int number, long[] values) {
             Writer packed = new Writer();
             for (long value : values) {
@@ -334,7 +330,6 @@ public final class Protobuf {
             return bytes.toByteArray();
         }
 
-        /** Writes all fields. */
         public void write(OutputStream out) throws IOException {
             byte[] chunk = new byte[CHUNK_BYTES]; // a segment of a float array has no byte buffer view
             for (MemorySegment part : parts) {

@@ -108,23 +108,19 @@ final class Graph {
         return add(own, shape.sizes(), OnnxWriter.floats(own, shape.sizes(), MemorySegment.ofArray(values)));
     }
 
-    /** Adds a constant in its own type. */
     Value constant(String name, HostTensor value) {
         String own = unique(path(name));
         return add(own, value.shape().sizes(), OnnxWriter.tensor(own, value));
     }
 
-    /** Adds a column {@code [k, 1]}. */
     Value column(String name, double... values) {
         return constant(name, List.of((long) values.length, 1L), values);
     }
 
-    /** Adds integers: axes, sizes, indexes. */
     Value integers(String name, long... values) {
         return constant(name, HostTensor.of(values));
     }
 
-    /** Adds truth values. */
     Value booleans(String name, HostTensor value) {
         String own = unique(path(name));
         return add(own, value.shape().sizes(), OnnxWriter.booleans(own, value));

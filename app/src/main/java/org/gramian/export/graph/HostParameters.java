@@ -1,9 +1,9 @@
 package org.gramian.export.graph;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.file.StoredTensor;
 
@@ -18,7 +18,6 @@ record HostParameters(Graph graph, Map<String, StoredTensor> tensors, String pre
     private static final ValueLayout.OfFloat NUMBER =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** Returns the parameters of a part of the layer. */
     HostParameters under(String layer) {
         return new HostParameters(graph, tensors, prefix + layer + ".");
     }
@@ -38,24 +37,15 @@ record HostParameters(Graph graph, Map<String, StoredTensor> tensors, String pre
         return graph.parameter(prefix + name, tensor.shape(), tensor.data());
     }
 
-    /** Returns a copy of the values. */
     float[] toFloats(String name) {
-        StoredTensor tensor = get(name);
-        float[] values = new float[Math.toIntExact(tensor.shape().elements())];
-        MemorySegment.copy(tensor.data(), NUMBER, 0, values, 0, values.length);
-        return values;
+        return get(name).data().toArray(NUMBER);
     }
 
     double[] toDoubles(String name) {
         float[] floats = toFloats(name);
-        double[] values = new double[floats.length];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = floats[i];
-        }
-        return values;
+        return IntStream.range(0, floats.length).mapToDouble(i -> floats[i]).toArray();
     }
 
-    /** Returns the value of a parameter with one element. */
     double item(String name) {
         return toFloats(name)[0];
     }

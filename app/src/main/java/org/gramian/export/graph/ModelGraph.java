@@ -18,7 +18,6 @@ import org.gramian.model.ModelHeader;
  * itself.
  */
 public final class ModelGraph {
-    /** Name of the input. */
     public static final String IMAGES = "images";
 
     /** Scores before the softmax. */
@@ -27,7 +26,6 @@ public final class ModelGraph {
     /** Probabilities of each crop. */
     public static final String PROBABILITIES = "probabilities";
 
-    /** Output of the pooling. */
     public static final String DESCRIPTORS = "descriptors";
 
     /**

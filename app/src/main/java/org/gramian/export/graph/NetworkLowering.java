@@ -90,7 +90,6 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         return taken.size() == 1 ? first : graph.concat(resized, 1);
     }
 
-    /** What a stage makes of maps. */
     Value lower(NetworkLayer stage, Value maps) {
         String name = stage.name();
         TokenLowering tokens = new TokenLowering(graph, parameters);

@@ -28,7 +28,6 @@ record Value(Graph graph, String name, List<Long> sizes) {
         sizes = List.copyOf(sizes);
     }
 
-    /** Returns an omitted optional input. */
     static Value absent(Graph graph) {
         return new Value(graph, "", List.of());
     }
@@ -41,7 +40,6 @@ record Value(Graph graph, String name, List<Long> sizes) {
         return sizes.size();
     }
 
-    /** Returns the sizes with one axis changed. */
     List<Long> with(int axis, long size) {
         List<Long> changed = new ArrayList<>(sizes);
         changed.set(axis, size);
@@ -89,7 +87,6 @@ record Value(Graph graph, String name, List<Long> sizes) {
         return binary("Max", graph.number(least));
     }
 
-    /** Returns the elements that are above a bound, else 0. */
     Value aboveOrZero(Value bound) {
         return graph.node("Where", sizes, List.of(binary("Greater", bound), this, graph.number(0)));
     }
@@ -158,7 +155,6 @@ record Value(Graph graph, String name, List<Long> sizes) {
         return mul(inner.unary("Tanh").shift(1)).scale(0.5);
     }
 
-    /** Matrix products over the last two axes. */
     Value matmul(Value b) {
         if (at(-1) != b.at(-2)) {
             throw new IllegalArgumentException(
@@ -170,7 +166,6 @@ record Value(Graph graph, String name, List<Long> sizes) {
         return graph.node("MatMul", product, List.of(this, b));
     }
 
-    /** {@code X·Xᵀ}. */
     Value gram() {
         return matmul(transpose());
     }
@@ -180,7 +175,6 @@ record Value(Graph graph, String name, List<Long> sizes) {
         return mul(graph.identity(at(1), 1)).sum(1, 2);
     }
 
-    /** Exchanges the last two axes. */
     Value transpose() {
         int[] order = IntStream.range(0, rank()).toArray();
         order[rank() - 1] = rank() - 2;
@@ -225,7 +219,6 @@ record Value(Graph graph, String name, List<Long> sizes) {
         return graph.node("Reshape", reshaped, List.of(this, graph.integers("sizes", target)));
     }
 
-    /** Reshapes to {@code [n, d]}. */
     Value flatten() {
         return reshape(each());
     }
@@ -270,7 +263,6 @@ record Value(Graph graph, String name, List<Long> sizes) {
         return div(square().sum(rank() - 1).sqrt().atLeast(Normalization.L2.SMALLEST_NORM));
     }
 
-    /** Max pooling of maps {@code [n, c, h, w]}. */
     Value maxPool(Window window) {
         return pool("MaxPool", window, far(window), Map.of());
     }
@@ -314,12 +306,10 @@ record Value(Graph graph, String name, List<Long> sizes) {
                 Math.max(0, right - at(3) - window.padding().horizontal()));
     }
 
-    /** Global average pooling to {@code [n, c, 1, 1]}. */
     Value globalAverage() {
         return graph.node("GlobalAveragePool", List.of(at(0), at(1), 1L, 1L), List.of(this));
     }
 
-    /** Global max pooling to {@code [n, c, 1, 1]}. */
     Value globalMax() {
         return graph.node("GlobalMaxPool", List.of(at(0), at(1), 1L, 1L), List.of(this));
     }

@@ -22,7 +22,6 @@ public record HostTensor(boolean whole, Shape shape, double[] values) {
         }
     }
 
-    /** Returns a list of integers. */
     public static HostTensor of(long... values) {
         double[] numbers = Arrays.stream(values).asDoubleStream().toArray();
         return new HostTensor(true, Shape.of(values.length), numbers);

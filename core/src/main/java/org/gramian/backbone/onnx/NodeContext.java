@@ -33,7 +33,6 @@ public record NodeContext(OnnxNode node, List<Operand> inputs, int opset, long b
         return inputs.get(i);
     }
 
-    /** Returns an input of a rank. */
     Operand in(int i, int rank) {
         if (in(i).rank() != rank) {
             throw error("expected " + rank + " dimensions of input " + i + ", found " + in(i).shape());
@@ -50,7 +49,6 @@ public record NodeContext(OnnxNode node, List<Operand> inputs, int opset, long b
         return inputs.stream().allMatch(operand -> operand.constant() != null);
     }
 
-    /** Returns a constant input. */
     HostTensor constant(int input) {
         HostTensor constant = in(input).constant();
         if (constant == null) {
@@ -84,7 +82,6 @@ public record NodeContext(OnnxNode node, List<Operand> inputs, int opset, long b
         return axis(node.integer("axis", defaultValue), in(0).rank());
     }
 
-    /** Returns the non-negative index of a dimension. */
     int axis(long axis, int rank) {
         long index = axis < 0 ? axis + rank : axis;
         if (index < 0 || index >= rank) {

@@ -110,7 +110,6 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
         }
     }
 
-    /** Reader of one file. */
     private static final class Reader {
         private final Source source;
         private final List<OnnxNode> nodes = new ArrayList<>();

@@ -28,19 +28,15 @@ public record OnnxGraph(
         List<OnnxNode> nodes,
         SequencedMap<String, HostTensor> constants,
         SequencedMap<String, Shape> weights) {
-    /** Oldest supported operator set. */
     public static final int OLDEST_OPSET = 7;
 
-    /** Newest supported operator set. */
     public static final int NEWEST_OPSET = 21;
 
-    /** Largest number of nodes and of tensors. */
     static final int MAX_NODES = 50_000;
 
     /** Largest number of elements of all weights: 4 GiB in float32. */
     private static final long MAX_WEIGHTS = 1L << 30;
 
-    /** Channels of an image. */
     private static final long COLOURS = 3;
 
     /**
@@ -53,7 +49,6 @@ public record OnnxGraph(
             sizes = List.copyOf(sizes);
         }
 
-        /** Returns a fixed height or width, or the default. */
         long size(int dimension, long defaultValue) {
             return sizes.get(dimension) < 0 ? defaultValue : sizes.get(dimension);
         }
@@ -92,14 +87,12 @@ public record OnnxGraph(
     }
 
     private static void requireWeights(Map<String, Shape> weights) {
-        long elements = 0;
-        for (Map.Entry<String, Shape> weight : weights.entrySet()) {
-            elements += Math.min(weight.getValue().elements(), MAX_WEIGHTS + 1);
-            if (elements > MAX_WEIGHTS) {
-                throw new IllegalArgumentException(
-                        "expected at most " + MAX_WEIGHTS + " weights in all, found more with "
-                                + QuotedText.text(weight.getKey()) + " " + weight.getValue());
-            }
+        long elements = weights.values().stream()
+                .mapToLong(shape -> Math.min(shape.elements(), MAX_WEIGHTS + 1))
+                .sum();
+        if (elements > MAX_WEIGHTS) {
+            throw new IllegalArgumentException(
+                    "expected at most " + MAX_WEIGHTS + " weights in all, found " + elements);
         }
     }
 
@@ -118,7 +111,6 @@ public record OnnxGraph(
         }
     }
 
-    /** Returns the node of each tensor. */
     private static Map<String, OnnxNode> makers(List<OnnxNode> nodes, Set<String> given) {
         if (nodes.size() > MAX_NODES) {
             throw new IllegalArgumentException("expected at most " + MAX_NODES + " nodes, found " + nodes.size());

@@ -22,32 +22,26 @@ public record OnnxNode(
         attributes = Collections.unmodifiableMap(new TreeMap<>(attributes));
     }
 
-    /** Returns the node with other inputs. */
     OnnxNode withInputs(List<String> otherInputs) {
         return new OnnxNode(name, operator, otherInputs, outputs, attributes);
     }
 
-    /** Returns the first output. */
     String output() {
         return outputs.getFirst();
     }
 
-    /** Returns whether an optional input is present. */
     public boolean has(int input) {
         return input < inputs.size() && !inputs.get(input).isEmpty();
     }
 
-    /** Returns the integers of an attribute, or the default. */
     public long[] integers(String attribute, long... defaultValue) {
         return attributes.get(attribute) instanceof HostTensor value ? value.integers() : defaultValue;
     }
 
-    /** Returns the integer of an attribute, or the default. */
     public long integer(String attribute, long defaultValue) {
         return (long) number(attribute, (double) defaultValue);
     }
 
-    /** Returns the number of an attribute, or the default. */
     public double number(String attribute, double defaultValue) {
         if (!(attributes.get(attribute) instanceof HostTensor value)) {
             return defaultValue;
@@ -58,12 +52,10 @@ public record OnnxNode(
         return value.values()[0];
     }
 
-    /** Returns the text of an attribute, or the default. */
     public String text(String attribute, String defaultValue) {
         return attributes.get(attribute) instanceof String text ? text : defaultValue;
     }
 
-    /** Returns an error that names this node. */
     IllegalArgumentException error(String problem) {
         return new IllegalArgumentException(this + ": " + problem);
     }

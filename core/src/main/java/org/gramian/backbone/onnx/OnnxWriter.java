@@ -42,7 +42,6 @@ public final class OnnxWriter {
         }
     }
 
-    /** Encodes a file. */
     public static Writer model(Writer graph, int opset, Map<String, String> metadata) {
         int irVersion = opset < 15 ? 7 : opset < 19 ? 8 : opset < 21 ? 9 : 10;
         Writer model = new Writer().integer(1, irVersion).text(2, "gramian").message(7, graph);
@@ -108,7 +107,6 @@ public final class OnnxWriter {
         return header(name, value.shape().sizes(), TensorProto.Type.DOUBLE).bytes(9, bytes);
     }
 
-    /** Encodes a constant in float32. */
     public static Writer floats(String name, long[] sizes, double... values) {
         float[] single = new float[values.length];
         for (int i = 0; i < values.length; i++) {

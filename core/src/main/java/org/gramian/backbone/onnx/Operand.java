@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  *     [t·n]}
  */
 public record Operand(Shape shape, @Nullable HostTensor constant, int batch, long outer) {
-    /** An absent optional input. */
     static final Operand ABSENT = of(HostTensor.of());
 
     static Operand of(HostTensor constant) {
@@ -33,7 +32,6 @@ public record Operand(Shape shape, @Nullable HostTensor constant, int batch, lon
         return to(result, batch);
     }
 
-    /** Returns whether the elements depend on the images. */
     boolean data() {
         return batch >= 0;
     }

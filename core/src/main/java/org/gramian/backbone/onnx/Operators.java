@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * both. Here are the table, element-wise functions and matrix products.
  */
 final class Operators {
-    /** Constants and data of an operator. */
     private record Rule(Function<NodeContext, BoundOperator> constants, Function<NodeContext, BoundOperator> data) {}
 
     private static final Function<NodeContext, BoundOperator> DATA_ONLY = at -> {

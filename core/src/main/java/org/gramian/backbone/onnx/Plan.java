@@ -118,13 +118,11 @@ final class Plan {
         return marked;
     }
 
-    /** Returns what is known of a tensor, or null if there is none of that name. */
     @Nullable
     Operand get(String tensor) {
         return known.get(tensor);
     }
 
-    /** Returns the number of elements of the largest tensor that is computed. */
     long largest() {
         return known.values().stream()
                 .filter(Operand::data)
@@ -147,7 +145,6 @@ final class Plan {
         return found;
     }
 
-    /** Computes the output. */
     Var run(Var state, Bindings parameters) {
         Map<String, Var> values = new HashMap<>();
         values.put(input, state);

@@ -100,7 +100,6 @@ public final class Segment {
         return one.steps(plan(unfused.reversed(), state.with(0, Segments.IMAGES)));
     }
 
-    /** Returns the operator that computes the output. */
     public String lastOperator() {
         return nodes.getLast().operator();
     }
@@ -130,7 +129,6 @@ public final class Segment {
         return ends.leaving.passed(plan(input.shape()).run(input, weights));
     }
 
-    /** Returns the feature maps of an output. */
     public Var features(Var state, Shape maps) {
         return ends.leaving.features(state, maps);
     }

@@ -236,7 +236,6 @@ public final class ShapeOperators {
      * @param step distance between indexes, not 0
      */
     public record Range(int axis, long start, long step, long count) {
-        /** Returns the indexes. */
         public long[] indexes() {
             return LongStream.range(0, count).map(i -> start + i * step).toArray();
         }
@@ -256,7 +255,6 @@ public final class ShapeOperators {
         }
     }
 
-    /** Returns the parts that Slice takes. */
     public static List<Range> ranges(NodeContext at) {
         long[] starts = at.integers(1);
         long[] ends = at.integers(2);
@@ -376,7 +374,6 @@ public final class ShapeOperators {
         });
     }
 
-    /** Reduction over dimensions. */
     @SuppressWarnings("ArrayRecordComponent") // never changed
     public record Reduction(int[] axes, Shape kept, Shape result) {}
 

@@ -72,7 +72,6 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
         }
     }
 
-    /** Returns whether a code is that of a floating-point type. */
     static boolean isFloating(long code) {
         return code == 1 || code == 10 || code == 11 || code == 16;
     }
@@ -196,7 +195,6 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
         }
     }
 
-    /** Returns a small tensor as a constant. */
     HostTensor constant() {
         if (shape.elements() > HostTensor.MAX_ELEMENTS) {
             throw new IllegalArgumentException("tensor " + QuotedText.text(name) + ": expected at most "

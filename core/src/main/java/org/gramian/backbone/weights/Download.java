@@ -8,6 +8,7 @@ import java.net.HttpURLConnection;
 import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,7 +19,6 @@ import java.util.function.LongFunction;
 import org.gramian.backbone.PublicFile;
 import org.gramian.basis.DiskSpace;
 import org.gramian.basis.Sha256;
-import org.jspecify.annotations.Nullable;
 
 /** Downloads a public file; it is used only if its SHA-256 matches. */
 public final class Download {
@@ -57,40 +57,40 @@ public final class Download {
      * Downloads a file and verifies it.
      *
      * @param target file that does not exist yet; it may be incomplete or wrong after an exception
-     * @throws FailedException if the server is unreachable, lacks the file or sends another one
+     * @throws UnavailableException if the server is unreachable, stalls or lacks the file; another one may have it
+     * @throws IOException if the file is wrong or does not fit on the disk
      */
     void fetch(PublicFile file, Path target) throws IOException {
         requireSafe(file);
         URI address = address(file);
         try {
             receive(address, target);
-        } catch (FailedException e) {
+        } catch (FileSystemException e) {
             throw e;
         } catch (IOException e) {
-            throw new FailedException(Kind.NO_CONNECTION, address + " could not be downloaded: " + reason(e), e);
+            throw new UnavailableException(address + " could not be downloaded: " + reason(e), e);
         }
-        String sha256 = Sha256.hex(Sha256.of(target));
+        requirePublished(address + ", as it was downloaded,", target, file);
+    }
+
+    /** Refuses a file with another SHA-256. */
+    static void requirePublished(String origin, Path local, PublicFile file) throws IOException {
+        String sha256 = Sha256.hex(Sha256.of(local));
         if (!file.matches(sha256)) {
-            throw new FailedException(
-                    Kind.OTHER,
-                    ("%s was downloaded, but is not the published file: expected a SHA-256 that starts with %3$s,"
-                                    + " found %2$s; the file was deleted")
-                            .formatted(
-                                    address, sha256.substring(0, file.sha256().length()), file.sha256()));
+            throw new IOException(origin + " is not the published file: expected a SHA-256 that starts with "
+                    + file.sha256() + ", found " + sha256 + "; delete it and retry");
         }
     }
 
     /** Refuses plain HTTP to another machine for a file that the SHA-256 does not identify for certain. */
-    private void requireSafe(PublicFile file) throws FailedException {
+    private void requireSafe(PublicFile file) throws IOException {
         URI address = address(file);
         boolean local = address.getHost() != null && LOCAL_HOSTS.contains(address.getHost());
         if (file.isWeak() && !"https".equals(address.getScheme()) && !local && !plainHttp) {
-            throw new FailedException(
-                    Kind.OTHER,
-                    "expected an address that begins with https://, since only the first "
-                            + file.sha256().length() + " digits of the SHA-256 of " + file.file()
-                            + " are published, which a forged file can match, found " + address
-                            + "; use https, or --allow-http in a network that you trust");
+            throw new IOException("expected an address that begins with https://, since only the first "
+                    + file.sha256().length() + " digits of the SHA-256 of " + file.file()
+                    + " are published, which a forged file can match, found " + address
+                    + "; use https, or --allow-http in a network that you trust");
         }
     }
 
@@ -100,13 +100,7 @@ public final class Download {
             case UnknownHostException _ -> "the server's name cannot be resolved; there may be no network";
             case SocketTimeoutException _ -> "the server did not respond in time";
             case ConnectException _ -> "cannot connect to the server";
-            default -> {
-                String message = failure.getMessage();
-                // The sentence around it has its own full stop.
-                yield message == null
-                        ? failure.getClass().getSimpleName()
-                        : message.strip().replaceAll("[.!?]+$", "");
-            }
+            default -> String.valueOf(failure.getMessage());
         };
     }
 
@@ -118,56 +112,33 @@ public final class Download {
         try {
             int status = connection.getResponseCode();
             if (status != HttpURLConnection.HTTP_OK) {
-                throw new FailedException(Kind.NOT_FOUND, "the server returned HTTP " + status + " for " + address);
+                throw new IOException("the server returned HTTP " + status);
             }
             long total = connection.getContentLengthLong();
             requireBounded(total);
             requireSpace(target, total);
-            try (InputStream body = connection.getInputStream()) {
-                long done = copy(body, target, progress.apply(total));
-                if (total >= 0 && done < total) {
-                    throw new IOException("the connection ended after " + done + " of " + total + " bytes");
+            LongConsumer shown = progress.apply(total);
+            long done = 0;
+            try (InputStream body = connection.getInputStream();
+                    OutputStream out = Files.newOutputStream(target)) {
+                for (byte[] chunk = body.readNBytes(CHUNK); chunk.length > 0; chunk = body.readNBytes(CHUNK)) {
+                    out.write(chunk);
+                    done += chunk.length;
+                    requireBounded(done);
+                    shown.accept(done);
                 }
+            }
+            if (total >= 0 && done < total) {
+                throw new IOException("the connection ended after " + done + " of " + total + " bytes");
             }
         } finally {
             connection.disconnect();
         }
     }
 
-    /** Reports disk errors as {@link FailedException}, unlike connection errors. */
-    private static long copy(InputStream body, Path target, LongConsumer shown) throws IOException {
-        long done = 0;
-        try (OutputStream out = open(target)) {
-            for (byte[] chunk = body.readNBytes(CHUNK); chunk.length > 0; chunk = body.readNBytes(CHUNK)) {
-                try {
-                    out.write(chunk);
-                } catch (IOException e) {
-                    throw notWritable(target, e);
-                }
-                done += chunk.length;
-                requireBounded(done);
-                shown.accept(done);
-            }
-        }
-        return done;
-    }
-
-    private static OutputStream open(Path target) throws FailedException {
-        try {
-            return Files.newOutputStream(target);
-        } catch (IOException e) {
-            throw notWritable(target, e);
-        }
-    }
-
-    private static FailedException notWritable(Path target, IOException cause) {
-        return new FailedException(Kind.OTHER, target + " cannot be written: " + cause.getMessage(), cause);
-    }
-
-    private static void requireBounded(long bytes) throws FailedException {
+    private static void requireBounded(long bytes) throws IOException {
         if (bytes > MAX_BYTES) {
-            throw new FailedException(
-                    Kind.OTHER, "the server sends more than " + MAX_BYTES + " bytes, more than any published file");
+            throw new IOException("the server sends more than " + MAX_BYTES + " bytes, more than any published file");
         }
     }
 
@@ -176,40 +147,20 @@ public final class Download {
         Path folder = target.toAbsolutePath().getParent();
         long usable = folder == null ? Long.MAX_VALUE : DiskSpace.usable(folder);
         if (usable < 2 * total) {
-            throw new FailedException(
-                    Kind.OTHER,
-                    "%s has %d MiB of free space; the file and its converted copy need %d MiB"
-                            .formatted(folder, usable >> 20, (2 * total) >> 20));
+            throw new FileSystemException(
+                    String.valueOf(folder),
+                    null,
+                    "%d MiB of free space; the file and its converted copy need %d MiB"
+                            .formatted(usable >> 20, (2 * total) >> 20));
         }
     }
 
-    /** Kind of failure. */
-    enum Kind {
-        /** The server is unreachable or stalls; another machine may succeed. */
-        NO_CONNECTION,
-        /** The server does not have the file; another server may. */
-        NOT_FOUND,
-        /** The file is wrong or does not fit on the disk; downloading it elsewhere does not help. */
-        OTHER
-    }
-
-    /** Thrown if a download fails. */
-    static final class FailedException extends IOException {
+    /** Thrown if a server does not give a file that another machine or server may give. */
+    static final class UnavailableException extends IOException {
         private static final long serialVersionUID = 1L;
 
-        private final Kind kind;
-
-        FailedException(Kind kind, String message, @Nullable Throwable cause) {
+        UnavailableException(String message, Throwable cause) {
             super(message, cause);
-            this.kind = kind;
-        }
-
-        FailedException(Kind kind, String message) {
-            this(kind, message, null);
-        }
-
-        Kind kind() {
-            return kind;
         }
     }
 }

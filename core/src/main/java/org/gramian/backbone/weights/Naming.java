@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 import org.gramian.backbone.BackboneInfo.Licence;
 import org.gramian.image.crop.Preprocessing;
 
@@ -34,37 +33,35 @@ record Naming(Publisher publisher, SequencedMap<String, String> names) {
     private static final Map<String, Integer> TORCHVISION_DENSE = Map.of("fc6", 0, "fc7", 3, "fc8", 6);
 
     /** timm counts groups from 0 and has the halving as a part of the group that follows. */
-    private static final List<Replacement> TIMM_CONVNEXT = Replacement.list(
-            "^features\\.0\\.",
-            "stem.",
-            "^features\\.1\\.",
-            "stages.0.blocks.",
-            "^features\\.2\\.",
-            "stages.1.downsample.",
-            "^features\\.3\\.",
-            "stages.1.blocks.",
-            "^features\\.4\\.",
-            "stages.2.downsample.",
-            "^features\\.5\\.",
-            "stages.2.blocks.",
-            "^features\\.6\\.",
-            "stages.3.downsample.",
-            "^features\\.7\\.",
-            "stages.3.blocks.",
-            "layer_scale$",
-            "gamma",
-            "block\\.0\\.",
-            "conv_dw.",
-            "block\\.2\\.",
-            "norm.",
-            "block\\.3\\.",
-            "mlp.fc1.",
-            "block\\.5\\.",
-            "mlp.fc2.",
-            "^classifier\\.0",
-            "head.norm",
-            "^classifier\\.2",
-            "head.fc");
+    private static final List<Replacement> TIMM_CONVNEXT = Replacement.list("""
+        ^features\\.0\\. stem.
+        ^features\\.1\\. stages.0.blocks.
+        ^features\\.2\\. stages.1.downsample.
+        ^features\\.3\\. stages.1.blocks.
+        ^features\\.4\\. stages.2.downsample.
+        ^features\\.5\\. stages.2.blocks.
+        ^features\\.6\\. stages.3.downsample.
+        ^features\\.7\\. stages.3.blocks.
+        layer_scale$ gamma
+        block\\.0\\. conv_dw.
+        block\\.2\\. norm.
+        block\\.3\\. mlp.fc1.
+        block\\.5\\. mlp.fc2.
+        ^classifier\\.0 head.norm
+        ^classifier\\.2 head.fc
+        """);
+
+    private static final String TORCHVISION_VIT = """
+        ^patch_embed\\.proj conv_proj
+        ^cls_token class_token
+        ^pos_embed encoder.pos_embedding
+        ^norm\\. encoder.ln.
+        ^head\\. heads.head.
+        ^blocks\\. encoder.layers.encoder_layer_
+        norm([12]) ln_$1
+        attn\\.qkv\\. self_attention.in_proj_
+        attn\\.proj self_attention.out_proj
+        """;
 
     Naming {
         names = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(names));
@@ -93,9 +90,11 @@ record Naming(Publisher publisher, SequencedMap<String, String> names) {
 
     /** A replacement of a part of a name. */
     private record Replacement(Pattern pattern, String replacement) {
-        static List<Replacement> list(String... pairs) {
-            return IntStream.range(0, pairs.length / 2)
-                    .mapToObj(i -> new Replacement(Pattern.compile(pairs[2 * i]), pairs[2 * i + 1]))
+        /** Reads a pattern and its replacement from each line. */
+        static List<Replacement> list(String table) {
+            return table.lines()
+                    .map(line -> line.split(" ", -1))
+                    .map(pair -> new Replacement(Pattern.compile(pair[0]), pair[1]))
                     .toList();
         }
     }
@@ -130,29 +129,7 @@ record Naming(Publisher publisher, SequencedMap<String, String> names) {
 
     /** Returns torchvision's names of ViT; the hidden layers have other names in files written before 0.14. */
     private static List<Replacement> torchvisionVit(String first, String second) {
-        return Replacement.list(
-                "^patch_embed\\.proj",
-                "conv_proj",
-                "^cls_token",
-                "class_token",
-                "^pos_embed",
-                "encoder.pos_embedding",
-                "^norm\\.",
-                "encoder.ln.",
-                "^head\\.",
-                "heads.head.",
-                "^blocks\\.",
-                "encoder.layers.encoder_layer_",
-                "norm([12])",
-                "ln_$1",
-                "attn\\.qkv\\.",
-                "self_attention.in_proj_",
-                "attn\\.proj",
-                "self_attention.out_proj",
-                "mlp\\.fc1",
-                first,
-                "mlp\\.fc2",
-                second);
+        return Replacement.list(TORCHVISION_VIT + "mlp\\.fc1 " + first + "\nmlp\\.fc2 " + second);
     }
 
     private static Naming torchvisionVgg(ExpectedParameters expected) {

@@ -50,7 +50,7 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
         Path copied = store.folder().resolve(known.file());
         if (Files.isRegularFile(copied)) {
             remarks.accept(copied + " exists: no download needed");
-            requirePublished(copied, known);
+            Download.requirePublished(copied.toString(), copied, known);
             requireAccepted(copied, known);
             return install(name, Weights.Source.of(copied), expected);
         }
@@ -75,17 +75,13 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
     private void fetch(WeightName name, PublicFile known, Path target) throws IOException {
         try {
             download.fetch(known, target);
-        } catch (Download.FailedException e) {
-            String elsewhere =
-                    ("download %s on another machine, put %s into %s and run 'gramian weights get %s' again, or run"
-                                    + " 'gramian weights import %s FILE'")
-                            .formatted(download.address(known), known.file(), store.folder(), name, name);
-            String advice = switch (e.kind()) {
-                case NO_CONNECTION -> ". Offline: " + elsewhere;
-                case NOT_FOUND -> ": " + elsewhere;
-                case OTHER -> "";
-            };
-            throw new IOException(e.getMessage() + advice, e);
+        } catch (Download.UnavailableException e) {
+            throw new IOException(
+                    ("%s; offline: download %s on another machine, put %s into %s and run 'gramian weights get %s'"
+                                    + " again, or run 'gramian weights import %s FILE'")
+                            .formatted(
+                                    e.getMessage(), download.address(known), known.file(), store.folder(), name, name),
+                    e);
         }
     }
 
@@ -106,7 +102,7 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
         if (accepted.isPresent() && !accepted.get().equals(sha256)) {
             throw new IOException(
                     ("%s: expected the SHA-256 %s, which was accepted on first use, found %s, which shares the"
-                                    + " published digits; if the publisher replaced the file, delete its line in %s and retry")
+                        + " published digits; if the publisher replaced the file, delete its line in %s and retry")
                             .formatted(known.file(), accepted.get(), sha256, record));
         }
         if (accepted.isEmpty()) {
@@ -117,16 +113,6 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
                     ("weak check: only the first %d of 64 digits of the SHA-256 of %s are published; accepted %s and"
                                     + " recorded it in %s")
                             .formatted(known.sha256().length(), known.file(), sha256, record));
-        }
-    }
-
-    private static void requirePublished(Path local, PublicFile known) throws IOException {
-        String sha256 = Sha256.hex(Sha256.of(local));
-        if (!known.matches(sha256)) {
-            throw new IOException(
-                    ("%s is not the published file: expected a SHA-256 that starts with %3$s, found %2$s; delete it"
-                                    + " and retry")
-                            .formatted(local, sha256.substring(0, known.sha256().length()), known.sha256()));
         }
     }
 }

@@ -7,13 +7,12 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A web server with one file, which can cut, stall or rest. */
+/** A web server with one file, which can cut its answer or stall. */
 final class FileServer implements AutoCloseable {
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -22,8 +21,6 @@ final class FileServer implements AutoCloseable {
     private final AtomicInteger requests = new AtomicInteger();
     private volatile int cutAfter = -1;
     private volatile int stallAfter = -1;
-    private volatile int pauseEvery = Integer.MAX_VALUE;
-    private volatile Duration pause = Duration.ZERO;
     private volatile boolean silent;
 
     FileServer(String path, byte[] content) throws IOException {
@@ -58,12 +55,6 @@ final class FileServer implements AutoCloseable {
         stallAfter = bytes;
     }
 
-    /** Rests in every answer after each so many bytes. */
-    void pause(int bytes, Duration time) {
-        pauseEvery = bytes;
-        pause = time;
-    }
-
     /** Takes requests and answers none. */
     void keepSilent() {
         silent = true;
@@ -84,21 +75,10 @@ final class FileServer implements AutoCloseable {
         int cut = cutAfter;
         cutAfter = -1;
         int end = cut >= 0 ? cut : stallAfter >= 0 ? stallAfter : content.length;
-        for (int at = 0; at < end; at += Math.min(pauseEvery, end - at)) {
-            body.write(content, at, Math.min(pauseEvery, end - at));
-            body.flush();
-            rest();
-        }
+        body.write(content, 0, end);
+        body.flush();
         if (stallAfter >= 0) {
             awaitClosing();
-        }
-    }
-
-    private void rest() {
-        try {
-            Thread.sleep(pause);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 

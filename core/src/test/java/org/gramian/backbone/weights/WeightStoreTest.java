@@ -58,10 +58,6 @@ final class WeightStoreTest {
         return new WeightStore(folder.resolve("store"));
     }
 
-    private static SequencedMap<String, StoredTensor> values() {
-        return VALUES;
-    }
-
     private Path published() throws IOException {
         Naming naming = Naming.known(ExpectedParameters.of("squeezenet")).getFirst();
         SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
@@ -76,14 +72,14 @@ final class WeightStoreTest {
         assertThat(installed).isEqualTo(folder.resolve("store").resolve("squeezenet.safetensors"));
         try (Arena arena = Arena.ofConfined()) {
             Weights weights = store().open(NAME, arena, remarks::add);
-            Tensors32.assertSame(weights.tensors(), values());
+            Tensors32.assertSame(weights.tensors(), VALUES);
             assertThat(weights.preprocessing()).isEqualTo(Preprocessing.TORCHVISION);
             assertThat(weights.architecture()).isEqualTo("squeezenet");
             Provenance provenance = weights.provenance();
             assertThat(provenance.source()).isEqualTo("squeezenet1_1.pth");
             assertThat(provenance.sourceSha256()).isEqualTo(Sha256.hex(Sha256.of(source)));
             assertThat(provenance.licence()).isEqualTo(Weights.UNSTATED);
-            assertThat(provenance.fingerprint()).isEqualTo(Weights.fingerprint(values(), Optional.empty()));
+            assertThat(provenance.fingerprint()).isEqualTo(Weights.fingerprint(VALUES, Optional.empty()));
         }
         assertThat(store().provenance(NAME).source()).isEqualTo("squeezenet1_1.pth");
         assertThat(remarks).singleElement().has(facts("torchvision", Preprocessing.TORCHVISION.text()));
@@ -97,7 +93,7 @@ final class WeightStoreTest {
     @ParameterizedTest
     @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
     void weightsThatAreNotFiniteAreRefused(float value) throws IOException {
-        SequencedMap<String, StoredTensor> wrong = new LinkedHashMap<>(values());
+        SequencedMap<String, StoredTensor> wrong = new LinkedHashMap<>(VALUES);
         String name = wrong.lastEntry().getKey();
         float[] numbers =
                 new float[Math.toIntExact(Tensors32.get(wrong, name).shape().elements())];
@@ -115,7 +111,7 @@ final class WeightStoreTest {
     @Test
     void theFingerprintIsOfTheNumbersAndNotOfTheFile() throws IOException {
         Path other = folder.resolve("other.safetensors");
-        Safetensors.write(other, values(), Map.of("input", Preprocessing.TORCHVISION.text(), "license", "mine"));
+        Safetensors.write(other, VALUES, Map.of("input", Preprocessing.TORCHVISION.text(), "license", "mine"));
         try (Arena arena = Arena.ofConfined()) {
             Weights fromTorch = Weights.read("squeezenet", published(), arena, remarks::add);
             Weights fromSafetensors = Weights.read("squeezenet", other, arena, remarks::add);
@@ -139,8 +135,8 @@ final class WeightStoreTest {
         assertThat(store().verify(NAME))
                 .singleElement()
                 .asString()
-                .has(facts(Weights.fingerprint(values(), Optional.empty())));
-        assertNotOpened(facts(Weights.fingerprint(values(), Optional.empty())));
+                .has(facts(Weights.fingerprint(VALUES, Optional.empty())));
+        assertNotOpened(facts(Weights.fingerprint(VALUES, Optional.empty())));
     }
 
     /** As a program does that loads a file, trains, and saves it with the metadata it had. */
@@ -155,7 +151,7 @@ final class WeightStoreTest {
         }
         Safetensors.write(installed, others, metadata);
         assertNotOpened(
-                facts(Weights.fingerprint(values(), Optional.empty()), Weights.fingerprint(others, Optional.empty())));
+                facts(Weights.fingerprint(VALUES, Optional.empty()), Weights.fingerprint(others, Optional.empty())));
     }
 
     private void assertNotOpened(Facts message) {
@@ -179,10 +175,10 @@ final class WeightStoreTest {
     @Test
     void aFileThatSomebodyPutThereWorksButCannotBeVerified() throws IOException {
         Files.createDirectories(store().folder());
-        Safetensors.write(store().file(NAME), values(), Map.of());
+        Safetensors.write(store().file(NAME), VALUES, Map.of());
         try (Arena arena = Arena.ofConfined()) {
             Weights weights = store().open(NAME, arena, remarks::add);
-            assertThat(weights.provenance().fingerprint()).isEqualTo(Weights.fingerprint(values(), Optional.empty()));
+            assertThat(weights.provenance().fingerprint()).isEqualTo(Weights.fingerprint(VALUES, Optional.empty()));
         }
         assertThat(remarks).singleElement().has(facts(Preprocessing.CAFFE.text()));
         assertThat(store().verify(NAME)).singleElement().asString().has(facts("fingerprint"));
@@ -250,8 +246,7 @@ final class WeightStoreTest {
         Path installed = store().importFile(NAME, published(), remarks::add);
         byte[] before = Files.readAllBytes(installed);
         Path wrong = PublishedFiles.torchZip(
-                folder.resolve("wrong.pth"),
-                new LinkedHashMap<>(Map.of("features.0.bias", values().get("conv1.bias"))));
+                folder.resolve("wrong.pth"), new LinkedHashMap<>(Map.of("features.0.bias", VALUES.get("conv1.bias"))));
         assertRejected(
                 TensorFileException.class, () -> store().importFile(NAME, wrong, remarks::add), "'features.0.weight'");
         assertThat(Files.readAllBytes(installed)).isEqualTo(before);

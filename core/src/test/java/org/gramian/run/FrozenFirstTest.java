@@ -4,20 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.basis.Sha256;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Protocols;
@@ -83,13 +79,7 @@ final class FrozenFirstTest {
     }
 
     private Map<String, String> hashes(String place) throws IOException {
-        Map<String, String> hashes = new TreeMap<>();
-        try (Stream<Path> files = Files.walk(folder.resolve(place))) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
-                hashes.put(file.getFileName().toString(), Sha256.hex(Sha256.of(file)));
-            }
-        }
-        return hashes;
+        return SmallRun.hashes(folder.resolve(place));
     }
 
     @Test

@@ -1,12 +1,17 @@
 package org.gramian.run;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.gramian.backbone.weights.WeightStore;
+import org.gramian.basis.Sha256;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
@@ -90,5 +95,16 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
             }
         };
         trainer(stop, breaks).train(place);
+    }
+
+    /** Returns the hash of every file of a run by its name. */
+    static Map<String, String> hashes(Path run) throws IOException {
+        Map<String, String> hashes = new TreeMap<>();
+        try (Stream<Path> files = Files.walk(run)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                hashes.put(file.getFileName().toString(), Sha256.hex(Sha256.of(file)));
+            }
+        }
+        return hashes;
     }
 }

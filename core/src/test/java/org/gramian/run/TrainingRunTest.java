@@ -32,7 +32,6 @@ import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.History;
-import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -236,17 +235,6 @@ class TrainingRunTest {
     }
 
     @Test
-    void runWithoutTimeHasFirstModelAndResumes() throws IOException, InterruptedException {
-        train("whole");
-        RunResult early = trainer(Cancellation.after(Duration.ZERO)).train(folder.resolve("run"));
-        assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
-        assertThat(early.folds()).hasSize(1);
-        assertThat(content("run")).containsKey("fold-1/model.safetensors");
-        assertThat(train("run").early()).isEmpty();
-        requireSameFiles("run", "whole");
-    }
-
-    @Test
     void runOutOfTimeHasAModelAndResumes() throws IOException, InterruptedException {
         train("whole");
         long[] seconds = {0};
@@ -279,15 +267,6 @@ class TrainingRunTest {
         assertThatThrownBy(() -> train("run"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("checkpoint.safetensors");
-    }
-
-    @Test
-    void cancelledAuditStops() {
-        Cancellation breaks = Cancellation.onRequest();
-        breaks.cancel();
-        assertThatThrownBy(() -> trainer(breaks).train(folder.resolve("run")))
-                .isInstanceOf(InterruptedTrainingException.class);
-        assertThat(folder.resolve("run")).doesNotExist();
     }
 
     @Test

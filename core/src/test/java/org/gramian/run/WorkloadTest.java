@@ -70,20 +70,6 @@ final class WorkloadTest {
     }
 
     @Test
-    void testCropsAreAmongTrainingCrops() {
-        Sample sample = DATASET.samples().getFirst();
-        for (String plan : List.of("paper", "paper+flips", "center", "center+flips", "ten", "resize")) {
-            var crops = config("data.crops=" + plan).get(TrainConfig.CROPS);
-            assertThat(IntStream.range(0, crops.training(5).count())
-                            .mapToObj(i -> crops.training(5).key(i, sample)))
-                    .as(plan)
-                    .containsAll(IntStream.range(0, crops.testing().count())
-                            .mapToObj(i -> crops.testing().key(i, sample))
-                            .toList());
-        }
-    }
-
-    @Test
     void sizesFollowFromTheNetwork() {
         Workload work = work(config(
                 "network.backbone=googlenet",

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.EvaluationTable;
@@ -32,10 +33,9 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
                 folds.size() == 1
                         ? new EvaluationTable(evaluations.getFirst()).text()
                         : new FoldTable(evaluations).text());
-        afterFirst().ifPresent(line -> text.append(line).append(System.lineSeparator()));
-        incomplete().ifPresent(line -> text.append(line).append(System.lineSeparator()));
-        sampled().ifPresent(line -> text.append(line).append(System.lineSeparator()));
-        leftOut().ifPresent(line -> text.append(line).append(System.lineSeparator()));
+        Stream.of(afterFirst(), incomplete(), sampled(), leftOut())
+                .flatMap(Optional::stream)
+                .forEach(line -> text.append(line).append(System.lineSeparator()));
         text.append(System.lineSeparator());
         for (FoldResult fold : folds) {
             text.append("model: ").append(fold.model()).append(System.lineSeparator());

@@ -46,12 +46,4 @@ final class SolvedClassifierTest extends TrainFixture {
         done(train(again, options));
         assertThat(again.resolve("model.safetensors")).hasSameBinaryContentAs(model);
     }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"svmm", "svm:C=-1", "lda:shrinkage=2", "mean:1", ""})
-    void rejectsInvalidClassifier(String text) {
-        Run run = train(root.resolve("run"), "--classifier", text);
-        assertThat(run.code()).isEqualTo(2);
-        assertThat(run.err()).contains("--classifier: ").doesNotContain("Exception");
-    }
 }

@@ -83,12 +83,6 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
-    void suggestsOptionForMisspelling() {
-        assertRefused(ExitCode.USAGE, tiny.train(out, "--eopchs", "3"), facts("--eopchs", "--epochs"));
-        assertRefused(ExitCode.USAGE, Run.of("trian"), facts("'train'"));
-    }
-
-    @Test
     void suggestsKeyForMisspelling() throws IOException {
         assertRefused(
                 ExitCode.USAGE, tiny.train(out, "--set", "stage1.epoch=3"), facts("stage1.epoch", "stage1.epochs"));

@@ -62,13 +62,6 @@ final class ConfigFileTest {
         assertThat(texts(parse(ConfigFile.text(read)).wanted())).isEqualTo(texts(whole.wanted()));
     }
 
-    @Test
-    void listOfChosenKeysMayBeAnywhere() {
-        Settings settings = parse("chosen:\n  - seed\n  - stage1.rate\nseed: 3\nstage1:\n  epochs: 4\n");
-        assertThat(texts(settings)).isEqualTo("[stage1.epochs=4, seed=3]");
-        assertThat(texts(settings.wanted())).isEqualTo("[stage1.epochs=4]");
-    }
-
     static Settings parse(String text) {
         return ConfigFile.Reader.read(text, Path.of("run.yaml"));
     }

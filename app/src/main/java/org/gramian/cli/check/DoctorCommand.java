@@ -133,19 +133,16 @@ public final class DoctorCommand implements Callable<Integer> {
         PrintWriter out = console.out();
         if (!check.formulas().isEmpty()) {
             out.println(parsed);
-            out.println("Formulas that are not the derivative, checked separately:");
-            check.formulas().forEach(formula -> {
-                out.println("  " + formula.subject());
-                out.println("  " + measured(formula, ""));
-            });
+            out.println("Formulas that are not the derivative:");
+            check.formulas().forEach(formula -> out.println("  " + formula));
             out.println("Gradients of the pooling:");
         }
-        check.inputs().forEach(input -> out.println(measured(input, input.subject())));
+        check.inputs().forEach(input -> out.println(measured(input)));
         return check.passed() ? ExitCode.DONE : ExitCode.FAILED;
     }
 
     /** One line: ok is the derivative, expected what the formulas state instead. */
-    private static String measured(GradientComparison comparison, String name) {
+    private static String measured(GradientComparison comparison) {
         String verdict = !comparison.passed() ? "FAILED  " : comparison.deviates() ? "expected" : "ok      ";
         String stated = !comparison.deviates() && comparison.passed()
                 ? ""
@@ -154,7 +151,7 @@ public final class DoctorCommand implements Callable<Integer> {
                 Locale.ROOT,
                 "%s  %-24s relative error %.1e%s (tolerance %.0e)",
                 verdict,
-                name,
+                comparison.subject(),
                 comparison.error(),
                 stated,
                 comparison.tolerance());

@@ -11,22 +11,19 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
-import java.util.function.Function;
-import java.util.function.UnaryOperator;
+import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.check.doctor.GoldenCheck.GoldenValues;
 import org.gramian.pooling.Codebook.DeepTen;
 import org.gramian.pooling.Codebook.NetVlad;
 import org.gramian.pooling.CrossCovariance;
 import org.gramian.pooling.DropCov;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
-import org.gramian.pooling.PoolingStage;
 import org.gramian.pooling.Radam;
 import org.gramian.pooling.Vectorization.TensorSketch;
 import org.gramian.spd.Democratic;
@@ -62,6 +59,73 @@ public record GoldenCheck(DType type, Device device) {
     /** Tolerances well above the rounding of the small reference problems. */
     private static final Map<DType, Double> TOLERANCES = Map.of(DType.F64, 1e-9, DType.F32, 1e-4);
 
+    /**
+     * Computes the outputs of a reference file from its inputs.
+     *
+     * @param inputs names in the file; the first is the argument, all are bound by their names
+     */
+    private record ReferenceLayer(
+            List<String> inputs, List<String> outputs, BiFunction<Var, Bindings, List<Var>> function) {}
+
+    private static final Bindings NONE = Bindings.of(Map.of());
+    private static final Normalization L2 = new Normalization.L2();
+    private static final Map<String, ReferenceLayer> LAYERS = new LinkedHashMap<>();
+
+    static {
+        layer("bilinear", "M", "K", new Bilinear(0)::apply);
+        layer("covariance", "M", "K", new Covariance(0)::apply);
+        Kernel sum = new KernelSum(List.of(
+                new KernelSum.Term(1, List.of(new Rbf(new Sigma.Fixed(2), 0))),
+                new KernelSum.Term(0.5, List.of(new Bilinear(0), new Laplacian(3, 0)))));
+        layer("kernel_sum", "M", "K", sum::apply);
+        layer("democratic", "M", "K", new Democratic(0.3, 10, 0)::apply);
+        layer("kernel_laplacian", "M", "K", new Laplacian(3, 0)::apply);
+        layer("kernel_polynomial", "M", "K", new Polynomial(2, 0.5, 1, 0)::apply);
+        layer("kernel_rbf_mean", "M", "K", new Rbf(new Sigma.Mean(), 0)::apply);
+        layer("kernel_rbf_mean_full", "M", "K", new Rbf(new Sigma.MeanFull(), 0)::apply);
+        layer("kernel_rbf_learned", "M logSigma", "K", new Rbf(new Sigma.Learned(), 0)::apply);
+        layer("spd_transform", "S W", "Y", (x, p) -> SpdTransform.apply(x, p.get("W")));
+        layer("spectral_log", "S", "Y", (x, _) -> new Log(SpectralFunction.DEFAULT_FLOOR).apply(x));
+        layer("spectral_sqrt", "S", "Y", (x, _) -> new Power(0.5, SpectralFunction.DEFAULT_FLOOR).apply(x));
+        layer("spectral_power_0.3", "S", "Y", (x, _) -> new Power(0.3, SpectralFunction.DEFAULT_FLOOR).apply(x));
+        layer("spectral_reeig_0.5", "S", "Y", (x, _) -> new ReEig(0.5).apply(x));
+        layer("isqrt_5", "S", "Y", (x, _) -> NewtonSchulz.squareRoot(x, 5));
+        layer("isice_5", "S", "Y", (x, _) -> SparseInverse.of(x, 5, 0.01, 1));
+        layer("rbn", "S", "inverseRoot", (x, _) -> x.tape().constant(Barycenter.inverseRoot(x.value())));
+        layer("vectorize", "Y", "v", (x, _) -> UpperTriangle.vectorize(x));
+        layer("power_l2", "v", "z", (x, _) -> L2.apply(new Normalization.Root(1e-5).apply(x, NONE), NONE));
+        layer(
+                "netvlad",
+                "X assignWeight assignBias centroids",
+                "V",
+                (x, p) -> L2.apply(new NetVlad(4, false).apply(x, p), NONE));
+        layer("deep_ten", "X codewords smoothing", "E", (x, p) -> new DeepTen(4)
+                .apply(x, p)
+                .reshape(3, 4, 7));
+        layer("radam", "X", "v", new Radam(4)::apply);
+        layer("sot", "M weight start", "v", new CrossCovariance(2, 3, 2)::apply);
+        layer("dropcov", "M weight draws", "X", new DropCov()::apply);
+        layer("compact_bilinear", "X h s", "sketch", GoldenCheck::compactBilinear);
+        LAYERS.put(
+                "fisher_vector",
+                new ReferenceLayer(
+                        List.of("X", "weights", "means", "deviations"),
+                        List.of("fvWeights", "fv", "improved"),
+                        GoldenCheck::fisherVector));
+        LAYERS.put(
+                "head",
+                new ReferenceLayer(
+                        List.of("x", "convWeight", "convBias", "W", "fcWeight", "fcBias", "target"),
+                        List.of("K", "Y", "z", "logits", "loss"),
+                        GoldenCheck::head));
+        LAYERS.put(
+                "stiefel",
+                new ReferenceLayer(
+                        List.of("W0", "F"),
+                        List.of("euclidean_qr", "euclidean_polar", "canonical_qr", "canonical_polar"),
+                        GoldenCheck::stiefel));
+    }
+
     public GoldenCheck {
         if (!TOLERANCES.containsKey(type)) {
             throw new IllegalArgumentException("expected golden values in F64 or F32, found " + type);
@@ -81,7 +145,7 @@ public record GoldenCheck(DType type, Device device) {
         List<String> others = new ArrayList<>();
         for (Path file : files(folder)) {
             String name = file.getFileName().toString().replace(".safetensors", "");
-            if (GoldenLayers.names().contains(name)) {
+            if (LAYERS.containsKey(name)) {
                 outcomes.addAll(compare(name, file));
             } else {
                 others.add(name);
@@ -119,10 +183,9 @@ public record GoldenCheck(DType type, Device device) {
         try (Arena arena = Arena.ofShared();
                 Scope _ = Scope.open()) {
             TensorFile file = Safetensors.read(path, arena);
-            GoldenValues values = new GoldenValues(file, type, device);
             List<CheckResult> outcomes = new ArrayList<>();
             for (Map.Entry<String, Tensor> computed :
-                    GoldenLayers.compute(name, values).entrySet()) {
+                    compute(Objects.requireNonNull(LAYERS.get(name)), file).entrySet()) {
                 Tensor expected = file.get(computed.getKey()).toTensor();
                 outcomes.add(new CheckResult(
                         name + ": " + computed.getKey(),
@@ -131,6 +194,48 @@ public record GoldenCheck(DType type, Device device) {
             }
             return outcomes;
         }
+    }
+
+    /** Computes outputs, and the gradients of the last one if the file has its upstream gradient {@code g} or it is a loss. */
+    private Map<String, Tensor> compute(ReferenceLayer layer, TensorFile file) throws TensorFileException {
+        boolean differentiated = file.tensors().containsKey("g") || layer.outputs.getLast().equals("loss");
+        Map<String, Tensor> computed = new LinkedHashMap<>();
+        try (Tape tape = differentiated ? Tape.recording() : Tape.inference()) {
+            SequencedMap<String, Var> in = new LinkedHashMap<>();
+            for (String name : layer.inputs) {
+                Tensor value = file.get(name).toTensor();
+                in.put(
+                        name,
+                        value.type().isFloating()
+                                ? tape.variable(value.to(type).to(device))
+                                : tape.constant(value.to(device)));
+            }
+            List<Var> out = layer.function.apply(in.firstEntry().getValue(), Bindings.of(in));
+            for (int i = 0; i < out.size(); i++) {
+                computed.put(layer.outputs.get(i), out.get(i).value().copy());
+            }
+            if (differentiated) {
+                Var last = out.getLast();
+                try (Gradients gradients = file.tensors().containsKey("g")
+                        ? tape.backward(last, file.get("g").toTensor().to(type).to(device))
+                        : tape.backward(last)) {
+                    in.forEach((name, variable) -> {
+                        if (variable.value().type().isFloating()) {
+                            computed.put(
+                                    gradientName(name), gradients.of(variable).copy());
+                        }
+                    });
+                }
+            }
+        }
+        return computed;
+    }
+
+    /** Returns the name of a gradient in the files: {@code dM} of M, {@code dLogSigma} of logSigma. */
+    private static String gradientName(String input) {
+        return input.length() == 1
+                ? "d" + input
+                : "d" + input.substring(0, 1).toUpperCase(Locale.ROOT) + input.substring(1);
     }
 
     /** Returns the largest deviation relative to the largest magnitude of the expected tensor; infinite for other shapes. */
@@ -148,270 +253,67 @@ public record GoldenCheck(DType type, Device device) {
         return scale == 0 ? deviation : deviation / scale;
     }
 
-    /** Tensors of one reference file in the type and on the device that is checked. */
-    record GoldenValues(TensorFile file, DType type, Device device) {
-        Tensor get(String name) throws TensorFileException {
-            Tensor stored = file.get(name).toTensor();
-            DType wanted = stored.type().isFloating() ? type : stored.type();
-            return stored.to(wanted).to(device);
-        }
+    private static void layer(String file, String inputs, String output, BiFunction<Var, Bindings, Var> layer) {
+        List<String> names = List.of(inputs.split(" ", -1));
+        LAYERS.put(file, new ReferenceLayer(names, List.of(output), (x, p) -> List.of(layer.apply(x, p))));
     }
 
-    /** Computes the tensors of each reference file from its inputs. */
-    static final class GoldenLayers {
-        /** Computes the compared tensors of one file by name. */
-        @FunctionalInterface
-        private interface Computation {
-            Map<String, Tensor> of(GoldenValues values) throws TensorFileException;
+    /** Computes the sketch, which the file sums over positions, while {@code bilinear} averages them. */
+    private static Var compactBilinear(Var maps, Bindings parameters) {
+        Var sum = new Bilinear(0).apply(maps, NONE).mul((double) maps.shape().at(2));
+        DType type = maps.value().type();
+        Map<String, Var> hashes = new LinkedHashMap<>();
+        for (String name : List.of("h", "s")) {
+            hashes.put(name, maps.tape().constant(parameters.get(name).value().to(type)));
         }
+        return new TensorSketch(16).apply(sum, Bindings.of(hashes));
+    }
 
-        private static final SequencedMap<String, Computation> ALL = new LinkedHashMap<>();
-
-        static {
-            kernel("bilinear", new Bilinear(0));
-            kernel("covariance", new Covariance(0));
-            Kernel product = new KernelSum(List.of(
-                    new KernelSum.Term(1, List.of(new Rbf(new Sigma.Fixed(2), 0))),
-                    new KernelSum.Term(0.5, List.of(new Bilinear(0), new Laplacian(3, 0)))));
-            forward("kernel_sum", "M", "K", x -> product.apply(x, Bindings.of(Map.of())));
-            forward("democratic", "M", "K", x -> new Democratic(0.3, 10, 0).apply(x, Bindings.of(Map.of())));
-            kernel("kernel_laplacian", new Laplacian(3, 0));
-            kernel("kernel_polynomial", new Polynomial(2, 0.5, 1, 0));
-            kernel("kernel_rbf_mean", new Rbf(new Sigma.Mean(), 0));
-            kernel("kernel_rbf_mean_full", new Rbf(new Sigma.MeanFull(), 0));
-            layer(
-                    "kernel_rbf_learned",
-                    List.of("M", "logSigma"),
-                    "K",
-                    x -> new Rbf(new Sigma.Learned(), 0)
-                            .apply(x.getFirst(), Bindings.of(Map.of("logSigma", x.get(1)))));
-            layer("spd_transform", List.of("S", "W"), "Y", x -> SpdTransform.apply(x.getFirst(), x.get(1)));
-            spectral("spectral_log", new Log(SpectralFunction.DEFAULT_FLOOR));
-            spectral("spectral_sqrt", new Power(0.5, SpectralFunction.DEFAULT_FLOOR));
-            spectral("spectral_power_0.3", new Power(0.3, SpectralFunction.DEFAULT_FLOOR));
-            spectral("spectral_reeig_0.5", new ReEig(0.5));
-            layer("isqrt_5", List.of("S"), "Y", x -> NewtonSchulz.squareRoot(x.getFirst(), 5));
-            layer("vectorize", List.of("Y"), "v", x -> UpperTriangle.vectorize(x.getFirst()));
-            Normalization root = new Normalization.Root(1e-5);
-            Normalization length = new Normalization.L2();
-            Bindings none = Bindings.of(Map.of());
-            layer("power_l2", List.of("v"), "z", x -> length.apply(root.apply(x.getFirst(), none), none));
-            layer(
-                    "netvlad",
-                    List.of("X", "assignWeight", "assignBias", "centroids"),
-                    "V",
-                    x -> length.apply(
-                            new NetVlad(4, false)
-                                    .apply(x.getFirst(), bind(x, List.of("assignWeight", "assignBias", "centroids"))),
-                            none));
-            layer(
-                    "deep_ten",
-                    List.of("X", "codewords", "smoothing"),
-                    "E",
-                    x -> new DeepTen(4)
-                            .apply(x.getFirst(), bind(x, List.of("codewords", "smoothing")))
-                            .reshape(3, 4, 7));
-            ALL.put("rbn", values -> Map.of("inverseRoot", Barycenter.inverseRoot(values.get("S"))));
-            forward("isice_5", "S", "Y", x -> SparseInverse.of(x, 5, 0.01, 1));
-            forward("radam", "X", "v", x -> new Radam(4).apply(x, Bindings.of(Map.of())));
-            ALL.put("sot", values -> bound(values, "M", "v", List.of("weight", "start"), new CrossCovariance(2, 3, 2)));
-            ALL.put("dropcov", values -> bound(values, "M", "X", List.of("weight", "draws"), new DropCov()));
-            ALL.put("fisher_vector", GoldenLayers::fisherVector);
-            ALL.put("compact_bilinear", GoldenLayers::compactBilinear);
-            ALL.put("head", GoldenLayers::head);
-            ALL.put("stiefel", GoldenLayers::stiefel);
+    /** Computes the part of the weights, which comes first, the plain Fisher vector, and the improved one. */
+    private static List<Var> fisherVector(Var maps, Bindings parameters) {
+        Map<String, Var> mixture = new LinkedHashMap<>();
+        for (String name : List.of("weights", "means", "deviations")) {
+            mixture.put("fisher." + name, parameters.get(name));
         }
+        Bindings bindings = Bindings.of(mixture);
+        Var x = maps.reshape(maps.shape().at(0), maps.shape().at(1), 1, maps.shape().at(2));
+        Var whole = Pooling.parse("fisher:4,weights=true").apply(x, bindings);
+        return List.of(
+                whole.slice(1, 0, 4),
+                whole.slice(1, 4, whole.shape().at(1)),
+                Pooling.parse("fisher:4/root:eps=0/l2").apply(x, bindings));
+    }
 
-        static List<String> names() {
-            return List.copyOf(ALL.keySet());
-        }
+    /** Computes the head with classifier and loss; K and Y are outputs of the first stages. */
+    private static List<Var> head(Var x, Bindings p) {
+        Bindings bindings = Bindings.of(Map.of(
+                "conv.weight", p.get("convWeight"), "conv.bias", p.get("convBias"), "spd0.weight", p.get("W")));
+        Var z = Pooling.parse("conv:7/rbf/spd:4/relu/triu/root/l2").apply(x, bindings);
+        Var logits = z.linear(p.get("fcWeight"), p.get("fcBias"));
+        Tensor targets = Classification.oneHot(
+                p.get("target").value().toLongs(), 3, x.value().type());
+        return List.of(
+                Pooling.parse("conv:7/rbf/flat").apply(x, bindings),
+                Pooling.parse("conv:7/rbf/spd:4/relu/flat").apply(x, bindings),
+                z,
+                logits,
+                Classification.crossEntropy(logits, targets.to(x.value().device())));
+    }
 
-        static Map<String, Tensor> compute(String name, GoldenValues values) throws TensorFileException {
-            Computation computation = ALL.get(name);
-            if (computation == null) {
-                throw new IllegalArgumentException("unknown layer of the reference file " + name);
-            }
-            return computation.of(values);
-        }
-
-        /** Computes the sketch, which the file sums over positions, while {@code bilinear} averages them. */
-        private static Map<String, Tensor> compactBilinear(GoldenValues values) throws TensorFileException {
-            try (Tape tape = Tape.inference()) {
-                Var maps = tape.constant(values.get("X"));
-                Var mean = new Bilinear(0).apply(maps, Bindings.of(Map.of()));
-                Var sum = mean.mul((double) maps.shape().at(2));
-                Bindings hashes = Bindings.of(Map.of(
-                        "h", tape.constant(values.get("h").to(values.type())),
-                        "s", tape.constant(values.get("s").to(values.type()))));
-                return Map.of(
-                        "sketch",
-                        new TensorSketch(16).apply(sum, hashes).value().copy());
+    /** Takes three steps of size 0.1 along given gradients, for both metrics and two retractions. */
+    private static List<Var> stiefel(Var start, Bindings parameters) {
+        Tensor gradients = parameters.get("F").value();
+        List<Var> ends = new ArrayList<>();
+        for (Stiefel.Metric metric : List.of(Stiefel.Metric.EUCLIDEAN, Stiefel.Metric.CANONICAL)) {
+            for (Retraction retraction : List.of(Retraction.QR, Retraction.POLAR)) {
+                Tensor w = start.value();
+                for (int step = 0; step < gradients.size(0); step++) {
+                    Tensor f = gradients.slice(0, step, step + 1).reshape(w.shape().sizes());
+                    w = retraction.apply(w, Stiefel.gradient(w, f, metric).mul(-0.1));
+                }
+                ends.add(start.tape().constant(w));
             }
         }
-
-        /** Computes a stage with parameters, without gradients. */
-        private static Map<String, Tensor> bound(
-                GoldenValues values, String input, String output, List<String> parameters, PoolingStage stage)
-                throws TensorFileException {
-            try (Tape tape = Tape.inference()) {
-                Map<String, Var> variables = new LinkedHashMap<>();
-                for (String name : parameters) {
-                    variables.put(name, tape.constant(values.get(name)));
-                }
-                Var result = stage.apply(tape.constant(values.get(input)), Bindings.of(variables));
-                return Map.of(output, result.value().copy());
-            }
-        }
-
-        private static void kernel(String file, Kernel kernel) {
-            layer(file, List.of("M"), "K", x -> kernel.apply(x.getFirst(), Bindings.of(Map.of())));
-        }
-
-        private static void spectral(String file, SpectralFunction function) {
-            layer(file, List.of("S"), "Y", x -> function.apply(x.getFirst()));
-        }
-
-        /** Binds all but the first input to names of parameters. */
-        private static Bindings bind(List<Var> inputs, List<String> names) {
-            Map<String, Var> parameters = new LinkedHashMap<>();
-            for (int i = 0; i < names.size(); i++) {
-                parameters.put(names.get(i), inputs.get(i + 1));
-            }
-            return Bindings.of(parameters);
-        }
-
-        /** Computes the plain Fisher vector, the improved one, and the part of the weights, which comes first. */
-        private static Map<String, Tensor> fisherVector(GoldenValues values) throws TensorFileException {
-            try (Tape tape = Tape.inference()) {
-                Map<String, Var> mixture = new LinkedHashMap<>();
-                for (String name : List.of("weights", "means", "deviations")) {
-                    mixture.put("fisher." + name, tape.constant(values.get(name)));
-                }
-                Tensor maps = values.get("X");
-                Var x = tape.constant(maps.reshape(maps.size(0), maps.size(1), 1, maps.size(2)));
-                Bindings bindings = Bindings.of(mixture);
-                Tensor whole = Pooling.parse("fisher:4,weights=true")
-                        .apply(x, bindings)
-                        .value();
-                Tensor improved = Pooling.parse("fisher:4/root:eps=0/l2")
-                        .apply(x, bindings)
-                        .value();
-                return Map.of(
-                        "fvWeights", whole.slice(1, 0, 4).copy(),
-                        "fv", whole.slice(1, 4, whole.size(1)).copy(),
-                        "improved", improved.copy());
-            }
-        }
-
-        /** Adds a layer from named inputs to one output, whose upstream gradient is {@code g}. */
-        private static void layer(String file, List<String> inputs, String output, Function<List<Var>, Var> layer) {
-            ALL.put(file, values -> {
-                try (Tape tape = Tape.recording()) {
-                    List<Var> variables = new ArrayList<>();
-                    for (String input : inputs) {
-                        variables.add(tape.variable(values.get(input)));
-                    }
-                    Var result = layer.apply(variables);
-                    Map<String, Tensor> computed = new LinkedHashMap<>();
-                    computed.put(output, result.value().copy());
-                    try (Gradients gradients = tape.backward(result, values.get("g"))) {
-                        for (int i = 0; i < inputs.size(); i++) {
-                            computed.put(
-                                    gradientName(inputs.get(i)),
-                                    gradients.of(variables.get(i)).copy());
-                        }
-                    }
-                    return computed;
-                }
-            });
-        }
-
-        /** Adds a layer whose file has no gradients. */
-        private static void forward(String file, String input, String output, UnaryOperator<Var> layer) {
-            ALL.put(file, values -> {
-                try (Tape tape = Tape.inference()) {
-                    return Map.of(
-                            output,
-                            layer.apply(tape.constant(values.get(input)))
-                                    .value()
-                                    .copy());
-                }
-            });
-        }
-
-        /** Returns the name of a gradient in the files: {@code dM} of M, {@code dLogSigma} of logSigma. */
-        private static String gradientName(String input) {
-            return input.length() == 1
-                    ? "d" + input
-                    : "d" + input.substring(0, 1).toUpperCase(Locale.ROOT) + input.substring(1);
-        }
-
-        /** Computes the head with classifier and loss; K and Y are outputs of the first stages. */
-        private static Map<String, Tensor> head(GoldenValues values) throws TensorFileException {
-            List<String> names = List.of("x", "convWeight", "convBias", "W", "fcWeight", "fcBias");
-            Map<String, Tensor> computed = new LinkedHashMap<>();
-            try (Tape tape = Tape.recording()) {
-                Map<String, Var> in = new LinkedHashMap<>();
-                for (String name : names) {
-                    in.put(name, tape.variable(values.get(name)));
-                }
-                Bindings bindings = Bindings.of(Map.of(
-                        "conv.weight",
-                        at(in, "convWeight"),
-                        "conv.bias",
-                        at(in, "convBias"),
-                        "spd0.weight",
-                        at(in, "W")));
-                Var x = at(in, "x");
-                computed.put("K", matrix(Pooling.parse("conv:7/rbf/flat").apply(x, bindings)));
-                computed.put(
-                        "Y", matrix(Pooling.parse("conv:7/rbf/spd:4/relu/flat").apply(x, bindings)));
-                Var z = Pooling.parse("conv:7/rbf/spd:4/relu/triu/root/l2").apply(x, bindings);
-                Var logits = z.linear(at(in, "fcWeight"), at(in, "fcBias"));
-                Tensor targets = Classification.oneHot(values.get("target").toLongs(), 3, values.type());
-                Var loss = Classification.crossEntropy(logits, targets.to(values.device()));
-                computed.put("z", z.value().copy());
-                computed.put("logits", logits.value().copy());
-                computed.put("loss", loss.value().copy());
-                try (Gradients gradients = tape.backward(loss)) {
-                    for (String name : names) {
-                        computed.put(
-                                gradientName(name), gradients.of(at(in, name)).copy());
-                    }
-                }
-            }
-            return computed;
-        }
-
-        private static Var at(Map<String, Var> variables, String name) {
-            return Objects.requireNonNull(variables.get(name), name);
-        }
-
-        private static Tensor matrix(Var flat) {
-            long size = Math.round(Math.sqrt((double) flat.shape().at(1)));
-            return flat.reshape(flat.shape().at(0), size, size).value().copy();
-        }
-
-        /** Takes three steps of size 0.1 along given gradients, for both metrics and two retractions. */
-        private static Map<String, Tensor> stiefel(GoldenValues values) throws TensorFileException {
-            Tensor gradients = values.get("F");
-            Map<String, Tensor> computed = new LinkedHashMap<>();
-            for (Stiefel.Metric metric : Stiefel.Metric.values()) {
-                for (Retraction retraction : List.of(Retraction.QR, Retraction.POLAR)) {
-                    Tensor w = values.get("W0");
-                    for (int step = 0; step < gradients.size(0); step++) {
-                        Tensor f = gradients
-                                .slice(0, step, step + 1)
-                                .reshape(w.shape().sizes());
-                        w = retraction.apply(w, Stiefel.gradient(w, f, metric).mul(-0.1));
-                    }
-                    computed.put(
-                            metric.name().toLowerCase(Locale.ROOT) + "_"
-                                    + retraction.name().toLowerCase(Locale.ROOT),
-                            w);
-                }
-            }
-            return computed;
-        }
+        return ends;
     }
 }

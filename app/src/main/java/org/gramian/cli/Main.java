@@ -4,11 +4,11 @@ import java.io.PrintWriter;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import org.gramian.basis.FileNames;
 import org.gramian.cli.check.DoctorCommand;
 import org.gramian.cli.check.MethodsCommand;
 import org.gramian.cli.check.PoolCommand;
-import org.gramian.cli.common.Console;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.HelpLayout;
 import org.gramian.cli.common.Interruption;
@@ -34,6 +34,7 @@ import org.gramian.cli.train.CompareCommand;
 import org.gramian.cli.train.DemoCommand;
 import org.gramian.cli.train.TrainCommand;
 import org.gramian.cli.train.TrainOptions;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -77,9 +78,7 @@ public final class Main implements Runnable {
             ServeCommand.class,
             ExportCommand.class,
             ShowCommand.class,
-            PoolCommand.class,
-            CompletionCommand.class,
-            HelpCommand.class);
+            PoolCommand.class);
 
     private static final String EXIT_CODES = """
 
@@ -88,41 +87,13 @@ public final class Main implements Runnable {
         the same command.\
         """;
 
-    private static final List<String> TRAIN_OPTIONS = List.of(
-            "--backbone",
-            "--weights",
-            "--pooling",
-            "--quality",
-            "--epochs",
-            "--fine-tune",
-            "--lr",
-            "--batch",
-            "--augment",
-            "--image-size",
-            "--out",
-            "--resume",
-            "--time-budget",
-            "--dry-run",
-            "--device",
-            "--seed",
-            "--quiet",
-            "--help-all");
+    private static final String TRAIN_OPTIONS =
+            "--backbone --weights --pooling --quality --epochs --fine-tune --lr --batch --augment "
+                    + "--image-size --out --resume --time-budget --dry-run --device --seed --quiet --help-all";
 
-    private static final List<String> COMPARE_OPTIONS = List.of(
-            "--json",
-            "--methods",
-            "--preset",
-            "--baseline",
-            "--format",
-            "--backbone",
-            "--weights",
-            "--protocol",
-            "--quality",
-            "--out",
-            "--dry-run",
-            "--device",
-            "--seed",
-            "--help-all");
+    private static final String COMPARE_OPTIONS =
+            "--json --methods --preset --baseline --format --backbone --weights --protocol --quality "
+                    + "--out --dry-run --device --seed --help-all";
 
     @Spec
     private CommandSpec spec;
@@ -153,10 +124,7 @@ public final class Main implements Runnable {
      */
     static CommandLine commandLineFor(String... arguments) {
         List<Class<?>> called = COMMANDS.stream()
-                .filter(type -> arguments.length > 0
-                        && type.getSimpleName().equalsIgnoreCase(arguments[0] + "Command")
-                        && type != HelpCommand.class
-                        && type != CompletionCommand.class)
+                .filter(type -> arguments.length > 0 && type.getSimpleName().equalsIgnoreCase(arguments[0] + "Command"))
                 .toList();
         return commandLine(called.isEmpty() ? COMMANDS : called);
     }
@@ -164,6 +132,14 @@ public final class Main implements Runnable {
     private static CommandLine commandLine(List<Class<?>> commands) {
         CommandLine line = new CommandLine(new Main());
         commands.forEach(line::addSubcommand);
+        if (commands.size() > 1) {
+            addBuiltIn(
+                    line,
+                    "completion",
+                    new AutoComplete.GenerateCompletion(),
+                    "Print a completion script for bash and zsh.");
+            addBuiltIn(line, "help", new CommandLine.HelpCommand(), "Show the help of a command.");
+        }
         line.setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(Path.class, Main::path)
                 .setUsageHelpWidth(120)
@@ -171,9 +147,14 @@ public final class Main implements Runnable {
                 .setExecutionStrategy(Failures::run)
                 .setExecutionExceptionHandler(Failures::report);
         HelpLayout.groupCommands(line);
-        Console.addOptions(line, "train", "compare", "demo", "audit", "features", "evaluate", "embed", "predict");
         line.getSubcommands().forEach(Main::addHelp);
         return line;
+    }
+
+    private static void addBuiltIn(CommandLine line, String name, Object command, String header) {
+        line.addSubcommand(name, command);
+        CommandLine added = Objects.requireNonNull(line.getSubcommands().get(name));
+        added.setCommandName(name).getCommandSpec().usageMessage().header(header);
     }
 
     private static void addHelp(String name, CommandLine command) {

@@ -75,25 +75,21 @@ final class ModelReloader {
                 seen = now;
                 since = System.nanoTime();
             } else if (!now.equals(loaded) && System.nanoTime() - since >= STABLE_NANOS) {
-                reload("its file has changed");
+                reload();
             }
         } catch (Throwable failed) {
             LOG.error("cannot check the model files for changes; retrying", failed);
         }
     }
 
-    void reload() {
-        thread.execute(() -> reload("SIGHUP"));
-    }
-
-    private void reload(String why) {
+    private void reload() {
         loaded = versions();
         seen = loaded;
         try {
             LoadedModel next = source.load(events);
             slot.replace(next);
             meters.reloaded(true);
-            events.accept("reloaded the model " + next.name() + ": " + why);
+            events.accept("reloaded the model " + next.name() + ": its file has changed");
         } catch (Throwable wrong) { // also errors of native libraries
             meters.reloaded(false);
             events.accept("keeping the current model, the new one cannot be used: "

@@ -216,11 +216,6 @@ public final class Server implements AutoCloseable {
         return javalin.port();
     }
 
-    /** Reloads the model; the current one stays if it cannot be loaded. */
-    public void reload() {
-        reloader.reload();
-    }
-
     /**
      * Accepts no more requests, finishes accepted ones, and stops. Aborted requests are left to daemon threads; their leases
      * keep the model.

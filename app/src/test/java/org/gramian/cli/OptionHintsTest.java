@@ -4,37 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.train.TrainOptionsTest;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class OptionHintsTest {
     @ParameterizedTest
     @CsvSource({
-        "--model, --backbone NAME",
-        "--data, gramian train DIR",
-        "--amp, --set optimizer.precision=bf16",
-        "--num_workers, --workers N",
-        "--augmentation, --augment POLICY",
         "--momentum, --set optimizer.momentum=NUMBER",
         "--accumulate, --set optimizer.accumulate=N",
         "--fine-tun, --fine-tune",
         "--pool, --pooling",
-        "--learning-rat, --learning-rate",
-        "--output-dir, --out",
-        "--freeze, --fine-tune 0"
+        "--learning-rat, --learning-rate"
     })
-    void suggestsOptionsForThoseOfOtherTools(String typed, String meant) {
+    void suggestsOptionsAndKeys(String typed, String meant) {
         Run run = Run.of("train", "nowhere", typed + "=1");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).contains("did you mean '" + meant + "'?").contains("--help");
-    }
-
-    @Test
-    void suggestsOnlyOptionsOfTheCommand() {
-        assertThat(Run.of("show", "--amp").err()).doesNotContain("--set");
-        assertThat(Run.of("predict", "model", "image", "--top-k=3").err()).contains("did you mean '--top K'?");
-        assertThat(Run.of("show", "--data", "x").err()).doesNotContain("gramian show DIR");
     }
 
     @ParameterizedTest
@@ -46,7 +31,7 @@ class OptionHintsTest {
     })
     void aliasIsTheSameOption(String argument, String key, String value, String origin) {
         Run run = Run.of("train", "nowhere", argument, argument);
-        assertThat(run.err()).contains(origin, argument.substring(0, argument.indexOf('=')), "once");
+        assertThat(run.err()).contains("only once");
         assertThat(TrainOptionsTest.requested(argument).values()).hasEntrySatisfying(key, setting -> {
             assertThat(setting.text()).isEqualTo(value);
             assertThat(setting.origin()).isEqualTo(origin);

@@ -243,7 +243,6 @@ class LoadTest {
             Files.write(file, new byte[] {1, 2, 3});
             awaitSaid(said, 2);
             TinyModel.write(file, "center:32");
-            server.reload();
             awaitSaid(said, 3);
             Served.await(() -> answers.get() > 20);
             over.set(true);

@@ -12,7 +12,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -97,23 +97,26 @@ public final class AtomicFile {
     }
 
     /**
-     * Checks that an output is none of the inputs of a command.
+     * Checks before the work that an output of a command can be written and is none of its inputs.
      *
      * @param option name of the output on the command line
-     * @throws IllegalArgumentException if it is one
+     * @param output absent if the option is not given
      */
-    public static void requireOther(String option, Path output, Collection<Path> inputs) throws IOException {
+    public static void require(String option, @Nullable Path output, List<Path> inputs) throws IOException {
+        if (output == null) {
+            return;
+        }
         for (Path input : inputs) {
-            if (isSame(output, input)) {
+            if (Files.exists(output) && Files.exists(input) && Files.isSameFile(output, input)) {
                 throw new IllegalArgumentException(
                         option + " would overwrite the input " + input + "; choose another file");
             }
         }
-    }
-
-    /** Returns whether two paths name one existing file. */
-    public static boolean isSame(Path one, Path other) throws IOException {
-        return Files.exists(one) && Files.exists(other) && Files.isSameFile(one, other);
+        try {
+            require(output);
+        } catch (FileSystemException wrong) {
+            throw new IOException(option + ": " + wrong.getMessage(), wrong);
+        }
     }
 
     private static Path beside(Path path) throws FileSystemException {

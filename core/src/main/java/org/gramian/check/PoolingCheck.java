@@ -202,7 +202,8 @@ public record PoolingCheck(Pooling pooling, List<String> formulas, List<Gradient
         for (Normalization normalization : pooling.normalizations()) {
             if (normalization instanceof Normalization.Root root && root.slope() == Normalization.Slope.AUTHORS) {
                 String factor = root.epsilon() == 0 ? "|y|/(|y|+0.03)" : "sqrt(|v|+eps)/(|y|+0.03)";
-                all.add("root: the gradient is " + factor + " x the true one, y the root of v, as in the authors' code");
+                all.add("root: the gradient is " + factor
+                        + " x the true one, y the root of v, as in the authors' code");
             }
         }
         return all;

@@ -55,8 +55,10 @@ import picocli.CommandLine.Option;
             "Shows versions, device, libtorch and threads, checks the gradient of every layer against central",
             "differences, and times a training step of a pooling. Exit code 1 if a check fails.",
             "",
-            "With --pooling, compares the gradients of one pooling with central differences in double precision instead, on",
-            "small random features, for 8 to 100 elements of the features and of every parameter. Formulas of the paper or",
+            "With --pooling, compares the gradients of one pooling with central differences in double precision"
+                    + " instead, on",
+            "small random features, for 8 to 100 elements of the features and of every parameter. Formulas of the"
+                    + " paper or",
             "its authors that are not the derivative must deviate by exactly the documented amount."
         })
 public final class DoctorCommand implements Callable<Integer> {
@@ -94,6 +96,10 @@ public final class DoctorCommand implements Callable<Integer> {
             })
     private @Nullable String fidelity;
 
+    private final List<String> lines = new ArrayList<>();
+    private final Map<String, Object> details = new LinkedHashMap<>();
+    private final List<String> problems = new ArrayList<>();
+
     @Override
     public Integer call() throws IOException {
         if (pooling != null) {
@@ -106,20 +112,33 @@ public final class DoctorCommand implements Callable<Integer> {
             GoldenCheck.require(golden);
         }
         Device device = torch.prepare();
-        DoctorReport report = new DoctorReport(device);
-        report.machine();
-        report.libtorch();
+        describeMachine();
+        describeLibtorch(device);
         console.say("checking the gradient of every layer ...");
-        report.gradients();
-        report.rules();
+        report("gradients", "functions against central differences", LayerCheck.run(device, 10));
+        report("rules", "tensors of fused layers against plain ones", RuleCheck.run(device));
         if (golden != null) {
             console.say("comparing with " + golden + " ...");
-            report.golden(golden);
+            compareWithGolden(golden, device);
         }
         console.say("timing ...");
-        report.timing();
-        print(report);
-        return report.healthy() ? ExitCode.DONE : ExitCode.FAILED;
+        double seconds = stepSeconds(device);
+        details.put("stepSeconds", seconds);
+        say(
+                "timing",
+                String.format(
+                        Locale.ROOT, "training step of %s on features %s: %.1f ms", POOLING, FEATURES, seconds * 1e3));
+        if (json) {
+            details.put("healthy", problems.isEmpty());
+            details.put("problems", problems);
+            console.out().println(JsonText.indented(details));
+        } else {
+            lines.forEach(console.out()::println);
+            console.out()
+                    .println(
+                            problems.isEmpty() ? "all checks passed" : "CHECKS FAILED: " + String.join("; ", problems));
+        }
+        return problems.isEmpty() ? ExitCode.DONE : ExitCode.FAILED;
     }
 
     /** Compares the gradients of a pooling with central differences. */
@@ -157,139 +176,83 @@ public final class DoctorCommand implements Callable<Integer> {
                 comparison.tolerance());
     }
 
-    private void print(DoctorReport report) {
-        PrintWriter out = console.out();
-        if (json) {
-            report.details.put("healthy", report.healthy());
-            report.details.put("problems", report.problems);
-            out.println(JsonText.indented(report.details));
-            return;
-        }
-        report.lines.forEach(out::println);
-        out.println(report.healthy() ? "all checks passed" : "CHECKS FAILED: " + String.join("; ", report.problems));
+    private void describeMachine() {
+        Runtime.Version java = Runtime.version();
+        String system = System.getProperty("os.name") + " " + System.getProperty("os.arch");
+        int cores = Runtime.getRuntime().availableProcessors();
+        long memory =
+                ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean machine
+                        ? machine.getTotalMemorySize()
+                        : 0;
+        say("gramian", Version.number());
+        say("java", java + " (" + System.getProperty("java.vendor") + ")");
+        say("system", String.format(Locale.ROOT, "%s, %d cores, %.1f GiB of memory", system, cores, memory / 0x1p30));
+        details.put("gramian", Version.number());
+        details.put("java", java.toString());
+        details.put("system", Map.of("name", system, "cores", cores, "memoryBytes", memory));
     }
 
-    /** Results: lines for the terminal, details for JSON, and problems. */
-    private static final class DoctorReport {
-        private final Device device;
-        private final List<String> lines = new ArrayList<>();
-        private final Map<String, Object> details = new LinkedHashMap<>();
-        private final List<String> problems = new ArrayList<>();
+    private void describeLibtorch(Device device) {
+        Libtorch libtorch = Libtorch.load();
+        LibtorchFolder folder = libtorch.folder();
+        List<String> damages = folder.verifyChecksums();
+        damages.forEach(damage -> problems.add(damage + " (delete " + folder.folder() + " to unpack it again)"));
+        String checksums = !folder.hasChecksums() ? "unknown" : damages.isEmpty() ? "intact" : "DAMAGED";
+        String version = folder.version() == null ? libtorch.version() : folder.version();
+        say("libtorch", version + ", " + folder.origin());
+        say("", "in " + folder.folder() + ", checksums " + checksums);
+        say("device", device + "; CUDA devices: " + libtorch.cudaDevices());
+        say("threads", Integer.toString(libtorch.threads()));
+        Map<String, Object> found = new LinkedHashMap<>();
+        found.put("version", version);
+        found.put("origin", folder.origin());
+        found.put("folder", folder.folder().toString());
+        found.put("checksums", checksums);
+        details.put("libtorch", found);
+        details.put("device", device.toString());
+        details.put("cudaDevices", libtorch.cudaDevices());
+        details.put("threads", libtorch.threads());
+    }
 
-        DoctorReport(Device device) {
-            this.device = device;
-        }
-
-        boolean healthy() {
-            return problems.isEmpty();
-        }
-
-        void machine() {
-            Runtime.Version java = Runtime.version();
-            String system = System.getProperty("os.name") + " " + System.getProperty("os.arch");
-            int cores = Runtime.getRuntime().availableProcessors();
-            say("gramian", Version.number());
-            say("java", java + " (" + System.getProperty("java.vendor") + ")");
-            say("system", system + ", " + cores + " cores, " + gibibytes(memory()) + " of memory");
-            details.put("gramian", Version.number());
-            details.put("java", java.toString());
-            details.put("system", Map.of("name", system, "cores", cores, "memoryBytes", memory()));
-        }
-
-        private static long memory() {
-            return ManagementFactory.getOperatingSystemMXBean()
-                            instanceof com.sun.management.OperatingSystemMXBean system
-                    ? system.getTotalMemorySize()
-                    : 0;
-        }
-
-        private static String gibibytes(long bytes) {
-            return String.format(Locale.ROOT, "%.1f GiB", bytes / 0x1p30);
-        }
-
-        void libtorch() {
-            Libtorch libtorch = Libtorch.load();
-            LibtorchFolder folder = libtorch.folder();
-            List<String> damages = folder.verifyChecksums();
-            damages.forEach(damage -> problems.add(damage + " (delete " + folder.folder() + " to unpack it again)"));
-            String checksums = !folder.hasChecksums() ? "unknown" : damages.isEmpty() ? "intact" : "DAMAGED";
-            String version = folder.version() == null ? libtorch.version() : folder.version();
-            say("libtorch", version + ", " + folder.origin());
-            say("", "in " + folder.folder() + ", checksums " + checksums);
-            say("device", device + "; CUDA devices: " + libtorch.cudaDevices());
-            say("threads", Integer.toString(libtorch.threads()));
-            Map<String, Object> found = new LinkedHashMap<>();
-            found.put("version", version);
-            found.put("origin", folder.origin());
-            found.put("folder", folder.folder().toString());
-            found.put("checksums", checksums);
-            details.put("libtorch", found);
-            details.put("device", device.toString());
-            details.put("cudaDevices", libtorch.cudaDevices());
-            details.put("threads", libtorch.threads());
-        }
-
-        void gradients() {
-            report("gradients", "functions against central differences", LayerCheck.run(device, 10));
-        }
-
-        void rules() {
-            report("rules", "tensors of fused layers against plain ones", RuleCheck.run(device));
-        }
-
-        void golden(Path folder) throws IOException {
-            for (DType type : List.of(DType.F64, DType.F32)) {
-                GoldenCheck.Report found = new GoldenCheck(type, device).compare(folder);
-                report("golden " + type.name().toLowerCase(Locale.ROOT), "reference tensors", found.outcomes());
-                details.put("goldenWithoutLayer", found.others());
-                if (type == DType.F32 && !found.others().isEmpty()) {
-                    say("", "no layer for " + String.join(", ", found.others()));
-                }
+    private void compareWithGolden(Path folder, Device device) throws IOException {
+        for (DType type : List.of(DType.F64, DType.F32)) {
+            GoldenCheck.Report found = new GoldenCheck(type, device).compare(folder);
+            report("golden " + type.name().toLowerCase(Locale.ROOT), "reference tensors", found.outcomes());
+            details.put("goldenWithoutLayer", found.others());
+            if (type == DType.F32 && !found.others().isEmpty()) {
+                say("", "no layer for " + String.join(", ", found.others()));
             }
         }
+    }
 
-        private void report(String topic, String what, List<CheckResult> outcomes) {
-            details.put(topic, outcomes);
-            if (outcomes.isEmpty()) {
-                problems.add(topic + ": nothing to compare");
-                return;
-            }
-            CheckResult worst = outcomes.stream()
-                    .max(Comparator.comparingDouble(outcome -> outcome.error() / outcome.tolerance()))
-                    .orElseThrow();
-            List<CheckResult> failed =
-                    outcomes.stream().filter(outcome -> !outcome.passed()).toList();
-            say(
-                    topic,
-                    String.format(
-                            Locale.ROOT,
-                            "%d of %d %s within %.0e; worst %.1e (%s)",
-                            outcomes.size() - failed.size(),
-                            outcomes.size(),
-                            what,
-                            worst.tolerance(),
-                            worst.error(),
-                            worst.subject()));
-            failed.forEach(outcome -> problems.add(
-                    String.format(Locale.ROOT, "%s: %s is off by %.1e", topic, outcome.subject(), outcome.error())));
+    private void report(String topic, String what, List<CheckResult> outcomes) {
+        details.put(topic, outcomes);
+        if (outcomes.isEmpty()) {
+            problems.add(topic + ": nothing to compare");
+            return;
         }
+        CheckResult worst = outcomes.stream()
+                .max(Comparator.comparingDouble(outcome -> outcome.error() / outcome.tolerance()))
+                .orElseThrow();
+        List<CheckResult> failed =
+                outcomes.stream().filter(outcome -> !outcome.passed()).toList();
+        say(
+                topic,
+                String.format(
+                        Locale.ROOT,
+                        "%d of %d %s within %.0e; worst %.1e (%s)",
+                        outcomes.size() - failed.size(),
+                        outcomes.size(),
+                        what,
+                        worst.tolerance(),
+                        worst.error(),
+                        worst.subject()));
+        failed.forEach(outcome -> problems.add(
+                String.format(Locale.ROOT, "%s: %s is off by %.1e", topic, outcome.subject(), outcome.error())));
+    }
 
-        void timing() {
-            double seconds = stepSeconds(device);
-            say(
-                    "timing",
-                    String.format(
-                            Locale.ROOT,
-                            "training step of %s on features %s: %.1f ms",
-                            POOLING,
-                            FEATURES,
-                            seconds * 1e3));
-            details.put("stepSeconds", seconds);
-        }
-
-        private void say(String topic, String sentence) {
-            lines.add("%-10s %s".formatted(topic, sentence));
-        }
+    private void say(String topic, String sentence) {
+        lines.add("%-10s %s".formatted(topic, sentence));
     }
 
     /** Returns the median time of a training step of a pooling. */

@@ -1,28 +1,16 @@
 package org.gramian.cli.check;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import de.siegmar.fastcsv.writer.CsvWriter;
-import de.siegmar.fastcsv.writer.LineDelimiter;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.lang.reflect.RecordComponent;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.Backbone;
-import org.gramian.basis.CsvText;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
 import org.gramian.cli.common.Console;
@@ -40,8 +28,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** {@code gramian methods}: the methods that have a name, or all about one. */
 @Command(
@@ -60,10 +46,10 @@ public final class MethodsCommand implements Callable<Integer> {
     /** Output formats. */
     enum Format {
         TABLE,
-        JSON,
-        CSV,
-        MARKDOWN
+        JSON
     }
+
+    private static final String ROW = "%-20s %-36s %11s %11s  %-10s %s%n";
 
     @Mixin
     private final Console console = new Console();
@@ -92,7 +78,7 @@ public final class MethodsCommand implements Callable<Integer> {
             names = "--format",
             paramLabel = "FORMAT",
             defaultValue = "table",
-            description = "output format: table, json, csv or markdown (default: ${DEFAULT-VALUE})")
+            description = "output format: table or json (default: ${DEFAULT-VALUE})")
     private Format format;
 
     @Parameters(arity = "0..1", paramLabel = "NAME", description = "a method, e.g. bcnn")
@@ -110,20 +96,13 @@ public final class MethodsCommand implements Callable<Integer> {
         List<MethodRow> rows = chosen.stream()
                 .map(method -> MethodRow.of(method, backbone, images))
                 .toList();
-        PrintWriter out = console.out();
-        switch (format) {
-            case TABLE -> {
-                if (name == null) {
-                    printAll(rows, backbone);
-                } else {
-                    printOne(rows.getFirst(), backbone);
-                }
-            }
-            case JSON -> out.println(JsonText.indented(name == null ? rows : rows.getFirst()));
-            case CSV -> out.print(cells(rows).csv());
-            case MARKDOWN -> out.print(cells(rows).markdown());
+        if (format == Format.JSON) {
+            console.out().println(JsonText.indented(name == null ? rows : rows.getFirst()));
+        } else if (name == null) {
+            printAll(rows, backbone);
+        } else {
+            printOne(rows.getFirst(), backbone);
         }
-        out.flush();
         return ExitCode.DONE;
     }
 
@@ -131,20 +110,6 @@ public final class MethodsCommand implements Callable<Integer> {
         return Methods.find(name)
                 .orElseThrow(() -> new IllegalArgumentException("expected a method, found '" + name + "'"
                         + NearestWord.suggestion(name, Methods.names()) + "; 'gramian methods' lists all"));
-    }
-
-    private static TextTable cells(List<MethodRow> rows) {
-        List<String> columns = Arrays.stream(MethodRow.class.getRecordComponents())
-                .map(RecordComponent::getName)
-                .toList();
-        List<List<String>> cells = new ArrayList<>();
-        for (MethodRow row : rows) {
-            JsonNode tree = JsonMapper.shared().valueToTree(row);
-            cells.add(columns.stream()
-                    .map(column -> tree.path(column).asString(""))
-                    .toList());
-        }
-        return new TextTable(columns, cells);
     }
 
     private String context(Backbone backbone) {
@@ -166,37 +131,25 @@ public final class MethodsCommand implements Callable<Integer> {
     /** Prints one line for each method, by family. */
     private void printAll(List<MethodRow> rows, Backbone backbone) {
         PrintWriter out = console.out();
-        List<String> header = List.of("name", "title", "descriptor", "parameters", "classifier", "pooling");
-        List<List<String>> cells = rows.stream()
-                .map(row -> List.of(
-                        row.name,
-                        row.title,
-                        number(row.descriptor),
-                        row.trained == null || row.fitted == null ? "-" : number(row.trained + row.fitted),
-                        row.classifier,
-                        row.incompatibility == null ? row.pooling : row.pooling + "  does not fit"))
-                .toList();
-        List<String> lines = new TextTable(header, cells).lines();
-        out.println(lines.getFirst());
+        out.printf(ROW, "name", "title", "descriptor", "parameters", "classifier", "pooling");
         for (Method.Family family : Method.Family.values()) {
-            if (rows.stream().anyMatch(row -> row.family.equals(family.text()))) {
-                out.printf("%n%s%n", family.text());
-            }
-            for (int i = 0; i < rows.size(); i++) {
-                if (rows.get(i).family.equals(family.text())) {
-                    out.println(lines.get(i + 1));
-                }
-            }
+            out.printf("%n%s%n", family.text());
+            rows.stream()
+                    .filter(row -> row.family.equals(family.text()))
+                    .forEach(row -> out.printf(
+                            ROW,
+                            row.name,
+                            row.title,
+                            number(row.descriptor),
+                            row.trained == null || row.fitted == null ? "-" : number(row.trained + row.fitted),
+                            row.classifier,
+                            row.incompatibility == null
+                                    ? row.pooling
+                                    : row.pooling + "  does not fit: " + row.incompatibility));
         }
-        if (rows.stream().anyMatch(row -> row.incompatibility != null)) {
-            out.printf("%ndoes not fit%n");
-        }
-        rows.stream()
-                .filter(row -> row.incompatibility != null)
-                .forEach(row -> out.printf("%s: %s%n", row.name, row.incompatibility));
         out.printf(
-                "%nSizes %s;%nchange them with --backbone and --layer. Parameters are those of the pooling, without backbone and"
-                        + " classifier.%n'gramian methods NAME' shows one in full.%n",
+                "%nSizes %s;%nchange them with --backbone and --layer. Parameters are those of the pooling, without"
+                        + " backbone and classifier.%n'gramian methods NAME' shows one in full.%n",
                 context(backbone));
     }
 
@@ -220,20 +173,18 @@ public final class MethodsCommand implements Callable<Integer> {
         }
         line("", context(backbone));
         line("", "");
-        Set<String> words = WORD.matcher(row.pooling)
+        WORD.matcher(row.pooling)
                 .results()
                 .map(MatchResult::group)
-                .collect(Collectors.toCollection(LinkedHashSet::new));
-        for (String word : words) {
-            PoolingStage.all().stream()
-                    .filter(stage -> stage.name().equals(word))
-                    .forEach(stage -> {
-                        line(stage.name(), stage.meaning());
-                        if (!stage.form().equals(stage.name())) {
-                            line("", "  syntax: " + stage.form());
-                        }
-                    });
-        }
+                .distinct()
+                .flatMap(word ->
+                        PoolingStage.all().stream().filter(stage -> stage.name().equals(word)))
+                .forEach(stage -> {
+                    line(stage.name(), stage.meaning());
+                    if (!stage.form().equals(stage.name())) {
+                        line("", "  syntax: " + stage.form());
+                    }
+                });
     }
 
     private void line(String label, String text) {
@@ -244,17 +195,7 @@ public final class MethodsCommand implements Callable<Integer> {
         return count == null ? "-" : String.format(Locale.ROOT, "%,d", count);
     }
 
-    /**
-     * Method on a backbone, with its sizes.
-     *
-     * @param pooling as the method states it
-     * @param images number of training images
-     * @param resolved pooling with all defaults; absent, as the sizes, if it does not fit the backbone
-     * @param descriptor size of a descriptor
-     * @param trained number of trained parameters of the pooling
-     * @param fitted number of parameters that are fitted to data
-     * @param incompatibility why it does not fit the backbone
-     */
+    /** Method on a backbone; sizes are absent where it does not fit. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     private record MethodRow(
             String name,
@@ -273,35 +214,22 @@ public final class MethodsCommand implements Callable<Integer> {
             String formula,
             String reference) {
         static MethodRow of(Method method, Backbone backbone, int images) {
-            Pooling pooling;
-            List<ParameterSpec> parameters;
+            String resolved = null;
+            Long descriptor = null;
+            Long trained = null;
+            Long fitted = null;
+            String incompatibility = null;
             try {
-                pooling = Pooling.parse(method.pooling()).resolve(backbone, images);
+                Pooling pooling = Pooling.parse(method.pooling()).resolve(backbone, images);
                 requirePositions(pooling.aggregation(), backbone);
-                parameters = pooling.parameters(backbone.channels());
+                List<ParameterSpec> parameters = pooling.parameters(backbone.channels());
+                descriptor = pooling.descriptorSize(backbone.channels());
+                trained = count(parameters, false);
+                fitted = count(parameters, true);
+                resolved = pooling.text();
             } catch (IllegalArgumentException unfit) {
-                return of(method, backbone, images, null, null, null, null, unfit.getMessage());
+                incompatibility = unfit.getMessage();
             }
-            return of(
-                    method,
-                    backbone,
-                    images,
-                    pooling.text(),
-                    pooling.descriptorSize(backbone.channels()),
-                    count(parameters, false),
-                    count(parameters, true),
-                    null);
-        }
-
-        private static MethodRow of(
-                Method method,
-                Backbone backbone,
-                int images,
-                @Nullable String resolved,
-                @Nullable Long descriptor,
-                @Nullable Long trained,
-                @Nullable Long fitted,
-                @Nullable String incompatibility) {
             return new MethodRow(
                     method.name(),
                     method.title(),
@@ -341,59 +269,6 @@ public final class MethodsCommand implements Callable<Integer> {
                     .filter(spec -> fitted == (spec.role() == Role.FITTED))
                     .mapToLong(spec -> spec.shape().elements())
                     .sum();
-        }
-    }
-
-    /**
-     * Cells under headings, as lines for people, as CSV or as Markdown.
-     *
-     * @param header names of the columns
-     * @param rows cells, as many in each row as there are columns
-     */
-    private record TextTable(List<String> header, List<List<String>> rows) {
-        /** One line each for the header and every row, columns of numbers to the right; the last column is not filled up. */
-        List<String> lines() {
-            List<String> forms = new ArrayList<>();
-            for (int i = 0; i < header.size(); i++) {
-                int column = i;
-                int width =
-                        all().mapToInt(row -> row.get(column).length()).max().orElse(1);
-                boolean numbers = rows.stream().allMatch(row -> row.get(column).matches("[\\d,]+|-"));
-                forms.add("%" + (numbers ? "" : "-") + Math.max(width, 1) + "s");
-            }
-            return all().map(row -> IntStream.range(0, forms.size())
-                            .mapToObj(i -> forms.get(i).formatted(row.get(i)))
-                            .collect(Collectors.joining("  "))
-                            .stripTrailing())
-                    .toList();
-        }
-
-        private Stream<List<String>> all() {
-            return Stream.concat(Stream.of(header), rows.stream());
-        }
-
-        String csv() {
-            StringWriter text = new StringWriter();
-            CsvWriter writer = CsvWriter.builder()
-                    .lineDelimiter(LineDelimiter.LF)
-                    .bufferSize(0)
-                    .build(text);
-            all().forEach(row -> writer.writeRecord(CsvText.safe(row)));
-            return text.toString();
-        }
-
-        String markdown() {
-            StringBuilder text = new StringBuilder(line(header))
-                    .append("|---".repeat(header.size()))
-                    .append("|\n");
-            rows.forEach(row -> text.append(line(row)));
-            return text.toString();
-        }
-
-        private static String line(List<String> cells) {
-            return cells.stream()
-                    .map(cell -> cell.replace("|", "\\|").replace("<", "\\<"))
-                    .collect(Collectors.joining(" | ", "| ", " |\n"));
         }
     }
 }

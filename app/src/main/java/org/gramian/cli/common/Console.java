@@ -2,23 +2,19 @@ package org.gramian.cli.common;
 
 import java.io.PrintWriter;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
-import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Output of a command: results to standard output, messages and progress to standard error. */
-@Command // a mixin without options needs it
 public final class Console {
     private static final JsonMapper JSON = JsonMapper.builder().build();
-    private static final String QUIET = "--quiet";
     private static final String FORMAT = "--log-format";
 
     /** How messages and progress are written to standard error. */
@@ -30,42 +26,21 @@ public final class Console {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
 
-    /** Looked up once: there is an event for every pass of a solver. */
-    private @Nullable Boolean json;
+    @Option(
+            names = {"-q", "--quiet"},
+            description = "print results, warnings and errors only")
+    private boolean quiet;
 
-    /** Adds the options {@code --quiet} and {@code --log-format} to those of some commands that the command line has. */
-    public static void addOptions(CommandLine root, String... commands) {
-        List<String> names = List.of(commands);
-        root.getSubcommands().forEach((name, command) -> {
-            if (names.contains(name)) {
-                addOptions(command.getCommandSpec());
-            }
-        });
-    }
+    @Option(
+            names = FORMAT,
+            paramLabel = "TYPE", // completion takes options of one label for the same
+            description = "text, or json: one JSON object per line on standard error (default: text)")
+    private Format format = Format.TEXT;
 
-    private static void addOptions(CommandSpec command) {
-        command.addOption(OptionSpec.builder("-q", QUIET)
-                        .type(boolean.class)
-                        .description("print results, warnings and errors only")
-                        .build())
-                .addOption(OptionSpec.builder(FORMAT)
-                        .type(Format.class)
-                        .paramLabel("TYPE") // completion takes options of one label for the same
-                        .description("text, or json: one JSON object per line on standard error (default: text)")
-                        .build());
-    }
-
-    private boolean isQuiet() {
-        return Boolean.TRUE.equals(value(command, QUIET));
-    }
-
+    /** Returns whether a command writes its messages as JSON. */
     static boolean isJson(CommandSpec command) {
-        return value(command, FORMAT) == Format.JSON;
-    }
-
-    private static @Nullable Object value(CommandSpec command, String name) {
-        OptionSpec option = command.findOption(name);
-        return option == null ? null : option.getValue();
+        OptionSpec option = command.findOption(FORMAT);
+        return option != null && option.getValue() == Format.JSON;
     }
 
     public PrintWriter out() {
@@ -74,7 +49,7 @@ public final class Console {
 
     /** Prints a message, unless {@code --quiet} is given. */
     public void say(String sentence) {
-        if (!isQuiet()) {
+        if (!quiet) {
             print("message", sentence);
         }
     }
@@ -86,7 +61,7 @@ public final class Console {
 
     /** Prints a line without the command's name, as that of an epoch, unless {@code --quiet} is given. */
     public void line(String text) {
-        if (!isQuiet()) {
+        if (!quiet) {
             println(text);
         }
     }
@@ -106,22 +81,17 @@ public final class Console {
     }
 
     public boolean isJson() {
-        Boolean known = json;
-        if (known == null) {
-            known = isJson(command);
-            json = known;
-        }
-        return known;
+        return format == Format.JSON;
     }
 
     /** Whether progress is shown as a bar, on a terminal. */
     public boolean hasBars() {
-        return !isJson() && !isQuiet() && Terminal.isStandardError();
+        return !isJson() && !quiet && Terminal.isStandardError();
     }
 
     /** Prints an event as one line of JSON: its time, its name and its values. */
     public void event(String name, Map<String, ?> values) {
-        if (isQuiet() && !name.equals("warning")) {
+        if (quiet && !name.equals("warning")) {
             return;
         }
         PrintWriter err = command.commandLine().getErr();
@@ -144,12 +114,11 @@ public final class Console {
     }
 
     public Progress progress(String task, long steps) {
-        if (isQuiet()) {
+        if (quiet) {
             return new Progress.None();
         }
-        PrintWriter err = command.commandLine().getErr();
-        return Terminal.isStandardError() && !isJson()
-                ? new Progress.Bar(task, steps, System.err)
-                : new Progress.Lines(task, steps, err, isJson());
+        return hasBars()
+                ? new Progress.Bar(task, steps, System.err, Progress.Bar.DELAY)
+                : new Progress.Lines(task, steps, command.commandLine().getErr(), isJson(), InstantSource.system());
     }
 }

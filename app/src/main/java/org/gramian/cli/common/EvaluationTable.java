@@ -32,12 +32,12 @@ public record EvaluationTable(Evaluation evaluation) {
     public String text() {
         StringBuilder text = new StringBuilder();
         numbers(text);
-        newLine(text);
+        text.append(System.lineSeparator());
         if (evaluation.classes().size() <= CLASSES) {
             matrix(text);
         } else {
             hardest(text);
-            newLine(text);
+            text.append(System.lineSeparator());
             pairs(text);
         }
         mistakes(text);
@@ -45,15 +45,13 @@ public record EvaluationTable(Evaluation evaluation) {
     }
 
     private void numbers(StringBuilder text) {
-        text.append("%d images in %d classes, %s"
+        text.append("%d images in %d classes, %s%n%n"
                 .formatted(
                         evaluation.predictions().size(),
                         evaluation.confusion().perClass().stream()
                                 .filter(score -> score.support() > 0)
                                 .count(),
                         QuotedText.visible(evaluation.setting().toString())));
-        newLine(text);
-        newLine(text);
         for (Metric metric : Metric.values()) {
             String shown = metric.show(metric.of(evaluation));
             text.append(String.format(Locale.ROOT, "%-18s %6s%s%n", metric.text(), shown, remark(metric)));
@@ -72,8 +70,7 @@ public record EvaluationTable(Evaluation evaluation) {
             case TOP_5 -> classes <= 5 ? " %, there are only " + classes + " classes" : " %";
             case BALANCED_ACCURACY -> " %, the mean recall of the classes";
             case MACRO_F1 -> " %, the mean F1 of the classes";
-            case LOG_LOSS -> "";
-            case BRIER -> "";
+            case LOG_LOSS, BRIER -> "";
             case CALIBRATION_ERROR -> " %" + calibration();
         };
     }
@@ -111,8 +108,7 @@ public record EvaluationTable(Evaluation evaluation) {
         for (int truth : all) {
             rows.row(row(cells(letter(truth) + " ", scores.get(truth)), all, k -> count(confusion.count(truth, k))));
         }
-        text.append("confusion matrix: ").append(ConfusionMatrix.ORIENTATION);
-        newLine(text);
+        text.append("confusion matrix: %s%n".formatted(ConfusionMatrix.ORIENTATION));
         rows.appendTo(text);
     }
 
@@ -152,8 +148,7 @@ public record EvaluationTable(Evaluation evaluation) {
                 .sorted(Comparator.comparingDouble(ClassScore::f1))
                 .toList();
         List<ClassScore> shown = tested.subList(0, Math.min(CLASSES, tested.size()));
-        text.append("the %d classes with the lowest F1, of %d".formatted(shown.size(), tested.size()));
-        newLine(text);
+        text.append("the %d classes with the lowest F1, of %d%n".formatted(shown.size(), tested.size()));
         Columns rows = new Columns();
         rows.row("class", "images", "precision", "recall", "F1");
         shown.forEach(score -> rows.row(cells("", score)));
@@ -165,38 +160,28 @@ public record EvaluationTable(Evaluation evaluation) {
         if (confusions.isEmpty()) {
             return;
         }
-        text.append("most frequent confusions, of %d pairs".formatted(confusions.size()));
-        newLine(text);
+        text.append("most frequent confusions, of %d pairs%n".formatted(confusions.size()));
         for (Confusion pair : confusions.subList(0, Math.min(PAIRS, confusions.size()))) {
-            text.append("  %d× %s predicted as %s"
+            text.append("  %d× %s predicted as %s%n"
                     .formatted(pair.count(), QuotedText.bare(pair.truth()), QuotedText.bare(pair.predicted())));
-            newLine(text);
         }
     }
 
     private void mistakes(StringBuilder text) {
         List<Row> mistakes = PredictionTable.of(evaluation).mistakes();
-        newLine(text);
         if (mistakes.isEmpty()) {
-            text.append("no errors");
-            newLine(text);
+            text.append("%nno errors%n".formatted());
             return;
         }
         List<Row> shown = mistakes.subList(0, Math.min(MISTAKES, mistakes.size()));
-        text.append("most confident errors, %d of %d".formatted(shown.size(), mistakes.size()));
-        newLine(text);
+        text.append("%nmost confident errors, %d of %d%n".formatted(shown.size(), mistakes.size()));
         for (Row row : shown) {
-            text.append("  %s %%  %s: %s predicted as %s"
+            text.append("  %s %%  %s: %s predicted as %s%n"
                     .formatted(
                             percent(row.probability()),
                             QuotedText.bare(row.name()),
                             QuotedText.bare(row.truth()),
                             QuotedText.bare(row.prediction())));
-            newLine(text);
         }
-    }
-
-    private static void newLine(StringBuilder text) {
-        text.append(System.lineSeparator());
     }
 }

@@ -80,20 +80,12 @@ public final class Failures {
     public static int code(Throwable failed) {
         return switch (failed) {
             case UncheckedIOException wrapped -> code(Objects.requireNonNull(wrapped.getCause()));
-            case DatasetException _ -> ExitCode.DATA;
-            case UnreadableImageException _ -> ExitCode.DATA;
-            case UnfitDataException _ -> ExitCode.DATA;
-            case ModelFileException _ -> ExitCode.MODEL;
-            case GalleryFileException _ -> ExitCode.MODEL;
-            case MissingModelException _ -> ExitCode.MODEL;
-            case MissingWeightsException _ -> ExitCode.MODEL;
-            case UnusableWeightsException _ -> ExitCode.MODEL;
-            case NotExpressibleException _ -> ExitCode.MODEL;
+            case DatasetException _, UnreadableImageException _, UnfitDataException _ -> ExitCode.DATA;
+            case ModelFileException _, GalleryFileException _, MissingModelException _ -> ExitCode.MODEL;
+            case MissingWeightsException _, UnusableWeightsException _, NotExpressibleException _ -> ExitCode.MODEL;
             case BrokenRunException _ -> ExitCode.INTERRUPTED;
-            case IOException _ -> ExitCode.USAGE;
-            case IllegalArgumentException _ -> ExitCode.USAGE;
-            case IllegalStateException _ -> ExitCode.USAGE;
-            case LibtorchException _ -> ExitCode.USAGE;
+            case IOException _, IllegalArgumentException _, IllegalStateException _, LibtorchException _ ->
+                ExitCode.USAGE;
             default -> ExitCode.FAILED;
         };
     }
@@ -105,9 +97,7 @@ public final class Failures {
             case IOException wrong -> sentence(wrong);
             case OutOfMemoryError full -> full(full);
             case InvalidPathException wrong when !FileNames.isUtf8() -> FileNames.problem(wrong.getInput());
-            case IllegalArgumentException wrong -> text(wrong);
-            case IllegalStateException wrong -> text(wrong);
-            case LibtorchException wrong -> text(wrong);
+            case IllegalArgumentException _, IllegalStateException _, LibtorchException _ -> text(failed);
             default ->
                 "internal error: " + failed + "; please report it with the command and the output of GRAMIAN_DEBUG=1";
         };
@@ -127,7 +117,7 @@ public final class Failures {
         };
     }
 
-    private static String text(Exception exception) {
+    private static String text(Throwable exception) {
         String message = exception.getMessage();
         return message == null ? exception.toString() : message;
     }

@@ -63,9 +63,9 @@ public final class HelpLayout {
      * Shortens the help of a command and adds {@code --help-all} to it.
      *
      * @param arguments behind the command's name in the synopsis
-     * @param common names of the options to show, in this order
+     * @param common names of the options to show, in this order, separated by spaces
      */
-    public static void shorten(CommandLine command, String arguments, List<String> common) {
+    public static void shorten(CommandLine command, String arguments, String common) {
         String name = command.getCommandSpec().qualifiedName();
         command.getCommandSpec()
                 .addOption(OptionSpec.builder(ALL)
@@ -74,7 +74,7 @@ public final class HelpLayout {
                         .build());
         command.getCommandSpec().usageMessage().customSynopsis(name + " " + arguments);
         replace(command, SECTION_KEY_PARAMETER_LIST, HelpLayout::parameters);
-        replace(command, SECTION_KEY_OPTION_LIST, help -> options(help, common));
+        replace(command, SECTION_KEY_OPTION_LIST, help -> options(help, common.split(" ", -1)));
         replace(
                 command,
                 SECTION_KEY_FOOTER,
@@ -109,7 +109,7 @@ public final class HelpLayout {
         return text.toString();
     }
 
-    private static String options(Help help, List<String> common) {
+    private static String options(Help help, String[] common) {
         StringBuilder text = new StringBuilder();
         for (String name : common) {
             OptionSpec option = Objects.requireNonNull(help.commandSpec().findOption(name), name);

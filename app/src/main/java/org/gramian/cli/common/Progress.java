@@ -5,9 +5,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
@@ -22,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Progress of a long task: a bar on a terminal, erased at the end, or few lines in a log, see {@link Lines}.
  *
  * <p>{@code accept} takes the number of steps done so far, from any thread. Nothing is shown before the first step, or
- * for a task of less than {@value Bar#SHORT} milliseconds. If the total is unknown (0 or less), only a count is shown.
+ * for a task of less than {@value Bar#DELAY} milliseconds. If the total is unknown (0 or less), only a count is shown.
  */
 public sealed interface Progress extends LongConsumer, AutoCloseable {
     /** Shows a text, e.g. epoch and loss, in place of the number of steps; JSON lines omit it. */
@@ -49,47 +47,28 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         private static final String ERASE = "\r\u001b[K";
 
         /** A task that takes less than this many milliseconds shows no bar: it would only flicker. */
-        static final long SHORT = 2000;
-
-        /** Milliseconds after which the remaining time is estimated, to show the bar of a long task early. */
-        private static final long MEASURED = SHORT / 4;
+        static final long DELAY = 2000;
 
         /** Number of bars that are started and not closed. */
         private static final AtomicInteger OPEN = new AtomicInteger();
 
         private final ProgressBarBuilder builder;
         private final Line line;
-        private final long delay;
         private @Nullable ProgressBar bar;
-        /** Accessed only by the drawing thread. */
-        private boolean shown;
-
-        Bar(String task, long all, PrintStream terminal) {
-            this(task, all, terminal, SHORT);
-        }
 
         /** @param delay shortest duration of a task with a bar, in milliseconds */
         Bar(String task, long all, PrintStream terminal, long delay) {
-            this.delay = delay;
             this.line = new Line(terminal);
             BarText text = new BarText();
             builder = new ProgressBarBuilder()
                     .setTaskName(task)
                     .setInitialMax(all > 0 ? all : -1) // -1: indefinite
-                    .setRenderer((state, width) -> isLong(state) ? text.render(state, width) : "")
+                    .setRenderer((state, width) ->
+                            state.getElapsedAfterStart().toMillis() < delay ? "" : text.render(state, width))
                     .setUpdateIntervalMillis(200)
                     .continuousUpdate()
                     .clearDisplayOnFinish()
                     .setConsumer(line);
-        }
-
-        /** Returns whether the task has taken, or is estimated to take, longer than the delay. */
-        private boolean isLong(ProgressState state) {
-            long passed = state.getElapsedAfterStart().toMillis();
-            long done = state.getCurrent() - state.getStart();
-            long left = state.isIndefinite() ? 0 : state.getMax() - state.getCurrent();
-            shown |= passed >= delay || (passed >= MEASURED && left * passed > done * delay);
-            return shown;
         }
 
         /** Returns the prefix of a message: erases the bar if one is open, so that the message starts its own line. */
@@ -131,6 +110,7 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
          */
         private static final class Line implements ProgressBarConsumer {
             private final PrintStream terminal;
+            private int columns;
             private boolean drawn;
             private boolean cleared;
 
@@ -141,7 +121,8 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
             /** One column stays free: some terminals wrap a line that fills the last one. */
             @Override
             public int getMaxRenderedLength() {
-                return Terminal.columns() - 1;
+                columns = columns == 0 ? Terminal.columns() : columns;
+                return columns - 1;
             }
 
             @Override
@@ -175,13 +156,8 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         private final boolean json;
         private final InstantSource clock;
         private final Instant start;
-        private final Eta eta = new Eta();
         private Instant printed;
         private String remark = "";
-
-        Lines(String task, long all, PrintWriter log, boolean json) {
-            this(task, all, log, json, InstantSource.system());
-        }
 
         Lines(String task, long all, PrintWriter log, boolean json, InstantSource clock) {
             this.task = task;
@@ -196,10 +172,9 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         @Override
         public synchronized void accept(long done) {
             Instant now = clock.instant();
-            eta.accept(Duration.between(start, now), done);
             if (isDue(start, printed, now)) {
                 printed = now;
-                log.println(json ? json(done) : text(done));
+                log.println(json ? json(done) : text(done, now));
                 log.flush();
             }
         }
@@ -220,8 +195,9 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
             return Console.json("progress", values);
         }
 
-        private String text(long done) {
-            return task + "  " + (remark.isEmpty() ? done + (all > 0 ? "/" + all : "") + eta.text(all - done) : remark);
+        private String text(long done, Instant now) {
+            String steps = done + (all > 0 ? "/" + all : "") + eta(Duration.between(start, now), done, all - done);
+            return task + "  " + (remark.isEmpty() ? steps : remark);
         }
 
         @Override
@@ -240,8 +216,6 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
     static final class BarText implements ProgressBarRenderer {
         private static final int WIDEST = 24;
         private static final int NARROWEST = 4;
-
-        private final Eta eta = new Eta();
 
         @Override
         public String render(ProgressState state, int width) {
@@ -264,57 +238,18 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
             if (state.isIndefinite()) {
                 return Long.toString(state.getCurrent());
             }
-            eta.accept(state.getElapsedAfterStart(), state.getCurrent() - state.getStart());
-            return state.getCurrent() + "/" + state.getMax() + eta.text(state.getMax() - state.getCurrent());
+            return state.getCurrent() + "/" + state.getMax()
+                    + eta(
+                            state.getElapsedAfterStart(),
+                            state.getCurrent() - state.getStart(),
+                            state.getMax() - state.getCurrent());
         }
     }
 
-    /**
-     * Remaining time of a task by its speed in the later half of the time so far. It is known once that speed agrees with the one
-     * before: the first steps are slower, since code and libraries load.
-     */
-    final class Eta {
-        private static final Duration SHORTEST = Duration.ofSeconds(2);
-        private static final double SPACING = 1.02;
-        private static final double AGREEMENT = 1.3;
-
-        private record Mark(double seconds, long done) {}
-
-        private final List<Mark> marks = new ArrayList<>(List.of(new Mark(0, 0)));
-
-        /** Receives the number of steps done after a time. */
-        synchronized void accept(Duration passed, long done) {
-            Mark mark = new Mark(passed.toNanos() / 1e9, done);
-            if (marks.size() > 1 && marks.getLast().seconds < SPACING * marks.get(marks.size() - 2).seconds) {
-                marks.removeLast(); // a few hundred marks for any number of steps
-            }
-            marks.add(mark);
-        }
-
-        /** Returns the remaining time of some steps as {@code "  eta 0:27"}; empty if it is not known. */
-        synchronized String text(long left) {
-            Mark now = marks.getLast();
-            Mark half = at(now.seconds / 2);
-            double late = speed(half, now);
-            double early = speed(at(now.seconds / 4), half);
-            boolean known = now.seconds >= SHORTEST.toSeconds()
-                    && early > 0
-                    && Math.max(late, early) <= AGREEMENT * Math.min(late, early);
-            return known && left > 0
-                    ? "  eta " + EpochText.time(Duration.ofMillis(Math.round(1000 * left / late)))
-                    : "";
-        }
-
-        private static double speed(Mark from, Mark to) {
-            return (to.done - from.done) / (to.seconds - from.seconds);
-        }
-
-        /** Returns the last mark up to a time. */
-        private Mark at(double seconds) {
-            return marks.reversed().stream()
-                    .filter(mark -> mark.seconds <= seconds)
-                    .findFirst()
-                    .orElseThrow();
-        }
+    /** Returns {@code "  eta 0:27"} by the mean speed so far; empty in the first two seconds, when code and libraries load. */
+    private static String eta(Duration passed, long done, long left) {
+        return passed.toSeconds() < 2 || done <= 0 || left <= 0
+                ? ""
+                : "  eta " + EpochText.time(passed.multipliedBy(left).dividedBy(done));
     }
 }

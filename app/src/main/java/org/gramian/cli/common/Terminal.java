@@ -1,16 +1,10 @@
 package org.gramian.cli.common;
 
+import java.io.File;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
-import java.util.Optional;
 
 /**
  * Detects whether standard output or standard error is a terminal, and its width.
@@ -22,44 +16,28 @@ public final class Terminal {
     private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
     private static final Path STANDARD_ERROR = Path.of("/proc/self/fd/2");
 
-    private static final int STANDARD_ERROR_NUMBER = 2;
     private static final int DEFAULT_COLUMNS = 80;
-
-    /** The system call {@code ioctl}, absent on Windows. */
-    private static final Optional<MethodHandle> IOCTL = Linker.nativeLinker()
-            .defaultLookup()
-            .find("ioctl")
-            .map(address -> Linker.nativeLinker()
-                    .downcallHandle(
-                            address,
-                            FunctionDescriptor.of(
-                                    ValueLayout.JAVA_INT,
-                                    ValueLayout.JAVA_INT,
-                                    ValueLayout.JAVA_LONG,
-                                    ValueLayout.ADDRESS),
-                            Linker.Option.firstVariadicArg(2)));
 
     private Terminal() {}
 
     /**
-     * Returns the width of the terminal at standard error, or 80 if it is unknown.
+     * Returns the width of the terminal, or 80 if it is unknown.
      *
-     * <p>Calls {@code ioctl} itself: the progress bar's terminal library resets the handler of SIGINT while it is open, and
-     * Ctrl-C would end a training run without a checkpoint.
+     * <p>Asks {@code stty}: the progress bar's terminal library resets the handler of SIGINT while it is open, and Ctrl-C would
+     * end a training run without a checkpoint.
      */
-    public static int columns() {
-        if (IOCTL.isEmpty()) {
+    static int columns() {
+        try {
+            Process stty = new ProcessBuilder("stty", "size")
+                    .redirectInput(new File("/dev/tty"))
+                    .start();
+            String[] size = new String(stty.getInputStream().readAllBytes(), StandardCharsets.US_ASCII)
+                    .strip()
+                    .split(" ", -1); // rows and columns
+            int columns = size.length == 2 ? Integer.parseInt(size[1]) : 0;
+            return columns > 0 ? columns : DEFAULT_COLUMNS;
+        } catch (IOException | NumberFormatException unknown) {
             return DEFAULT_COLUMNS;
-        }
-        String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
-        long request = system.startsWith("mac") ? 0x40087468L : 0x5413L; // TIOCGWINSZ
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment size = arena.allocate(ValueLayout.JAVA_SHORT, 4); // rows, columns, width and height in pixels
-            int failed = (int) IOCTL.get().invokeExact(STANDARD_ERROR_NUMBER, request, size);
-            int columns = Short.toUnsignedInt(size.getAtIndex(ValueLayout.JAVA_SHORT, 1));
-            return failed == 0 && columns > 0 ? columns : DEFAULT_COLUMNS;
-        } catch (Throwable failed) {
-            throw new IllegalStateException("ioctl: " + failed, failed);
         }
     }
 

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -12,7 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.Console;
@@ -51,13 +50,6 @@ import picocli.CommandLine.Parameters;
             "Exit code 3 if an error would invalidate training."
         })
 public final class AuditCommand implements Callable<Integer> {
-    static final class Forms implements Iterable<String> {
-        @Override
-        public Iterator<String> iterator() {
-            return Layouts.all().stream().map(Layouts.Description::form).iterator();
-        }
-    }
-
     private static final Path STANDARD_OUTPUT = Path.of("-");
 
     @Mixin
@@ -66,8 +58,7 @@ public final class AuditCommand implements Callable<Integer> {
     @Option(
             names = "--layout",
             paramLabel = "NAME",
-            completionCandidates = Forms.class,
-            description = "directory layout: ${COMPLETION-CANDIDATES} (default: detected)")
+            description = "directory layout, e.g. folders, csv or fmd; see below (default: detected)")
     private @Nullable String layout;
 
     @Option(
@@ -94,21 +85,23 @@ public final class AuditCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         boolean printed = STANDARD_OUTPUT.equals(json);
-        ReportFile data = json == null || printed ? null : ReportFile.of(json);
-        ReportFile page = html == null ? null : ReportFile.of(html);
+        AtomicFile.require("--json", printed ? null : json, List.of());
+        AtomicFile.require("--html", html, List.of());
         Function<Path, ReadResult> reader = new ImageReader(ImageLimits.DEFAULT)::read;
         Audit audit = new Audit(AuditOptions.DEFAULT, reader, threads);
         Dataset dataset = dataset();
         AuditReport report = run(audit, dataset);
         // Before the files: the work is not lost if one of them cannot be written.
-        console.out().print(printed ? report.json() : new AuditTable(report, all).text());
+        console.out().print(printed ? report.json() : new AuditTable(report, all, new StringBuilder()).format());
         console.out().flush();
-        if (data != null) {
-            data.write(report.json());
+        if (json != null && !printed) {
+            new ReportFile(json).write(report.json());
         }
-        if (page != null) {
+        if (html != null) {
             ThumbnailSet album = ThumbnailSet.of(report, dataset, reader, threads);
-            page.write(AuditPage.of(report, dataset, album, Version.number()).html());
+            new ReportFile(html)
+                    .write(AuditPage.of(report, dataset, album, Version.number())
+                            .html());
         }
         return report.spoils() ? ExitCode.DATA : ExitCode.DONE;
     }
@@ -132,15 +125,13 @@ public final class AuditCommand implements Callable<Integer> {
      * An audit as text for the terminal: classes, contents, findings, verdict. Names come from the disk: characters
      * that a terminal would obey are not passed on to it.
      */
-    private record AuditTable(AuditReport report, boolean all) {
+    private record AuditTable(AuditReport report, boolean all, StringBuilder text) {
         /** Number of classes shown; beyond it the largest and the smallest halves. */
         private static final int CLASSES = 20;
 
         private static final int ITEMS = 5;
-        private static final String INDENT = "        ";
 
-        String text() {
-            StringBuilder text = new StringBuilder();
+        String format() {
             text.append(String.format(
                     Locale.ROOT,
                     "%s: %,d images in %,d classes (layout %s)%n%n",
@@ -148,23 +139,23 @@ public final class AuditCommand implements Callable<Integer> {
                     report.images(),
                     report.classes().size(),
                     QuotedText.visible(report.layout())));
-            classes(text);
-            contents(text);
-            report.findings().forEach(finding -> finding(text, finding));
+            classes();
+            contents();
+            report.findings().forEach(this::finding);
             return text.append(AuditPage.verdict(report))
                     .append(System.lineSeparator())
                     .toString();
         }
 
-        private void classes(StringBuilder text) {
+        private void classes() {
             Columns rows = new Columns();
             boolean lost = !report.unreadable().isEmpty();
-            rows.row(Stream.of(
-                            Stream.of("class", "images"),
-                            lost ? Stream.of("readable") : Stream.<String>of(),
-                            report.splits().stream())
-                    .flatMap(cells -> cells)
-                    .toList());
+            List<String> head = new ArrayList<>(List.of("class", "images"));
+            if (lost) {
+                head.add("readable");
+            }
+            head.addAll(report.splits());
+            rows.row(head);
             List<ClassCount> classes = report.classes();
             if (all || classes.size() <= CLASSES) {
                 classes.forEach(found -> rows.row(row(found, lost)));
@@ -195,7 +186,7 @@ public final class AuditCommand implements Callable<Integer> {
             return String.format(Locale.ROOT, "%,d", value);
         }
 
-        private void contents(StringBuilder text) {
+        private void contents() {
             Contents contents = report.contents();
             if (contents.readable() == 0) {
                 return;
@@ -205,9 +196,7 @@ public final class AuditCommand implements Callable<Integer> {
                     .row(row("width", contents.width()))
                     .row(row("height", contents.height()))
                     .appendTo(text);
-            text.append("format  ").append(counts(contents.formats())).append(System.lineSeparator());
-            text.append("colour  ").append(counts(contents.colours())).append(System.lineSeparator());
-            text.append(System.lineSeparator());
+            text.append("format  %s%ncolour  %s%n%n".formatted(counts(contents.formats()), counts(contents.colours())));
         }
 
         private static List<String> row(String name, Contents.Spread spread) {
@@ -221,24 +210,18 @@ public final class AuditCommand implements Callable<Integer> {
                     .collect(Collectors.joining(", "));
         }
 
-        private void finding(StringBuilder text, Finding finding) {
-            String newLine = System.lineSeparator();
+        private void finding(Finding finding) {
             text.append(String.format(
                     Locale.ROOT, "%-8s%s%n", finding.severity().text(), QuotedText.visible(finding.sentence())));
-            int shown = all
-                    ? finding.items().size()
-                    : Math.min(ITEMS, finding.items().size());
-            finding.items()
-                    .subList(0, shown)
-                    .forEach(item -> text.append(INDENT + "- ")
-                            .append(QuotedText.visible(item.toString()))
-                            .append(newLine));
-            if (shown < finding.items().size()) {
-                text.append(INDENT)
-                        .append("... and " + number(finding.items().size() - shown) + " more (--all)")
-                        .append(newLine);
+            int items = finding.items().size();
+            int shown = all ? items : Math.min(ITEMS, items);
+            for (Object item : finding.items().subList(0, shown)) {
+                text.append("        - %s%n".formatted(QuotedText.visible(item.toString())));
             }
-            text.append(INDENT).append(finding.advice()).append(newLine).append(newLine);
+            if (shown < items) {
+                text.append("        ... and %s more (--all)%n".formatted(number(items - shown)));
+            }
+            text.append("        %s%n%n".formatted(finding.advice()));
         }
     }
 }

@@ -68,21 +68,21 @@ public final class BackbonesCommand implements Callable<Integer> {
             List<BackboneRow> rows = backbones().stream()
                     .map(backbone -> BackboneRow.of(backbone, size, List.of()))
                     .toList();
-            if (json) {
-                console.out().println(JsonText.indented(rows));
-            } else {
-                printAll(rows);
-            }
+            print(rows, () -> printAll(rows));
         } else {
             Backbone backbone = OnnxImport.backbone(name, weights.store());
             BackboneRow row = BackboneRow.of(backbone, size, BackboneRow.layers(backbone, size));
-            if (json) {
-                console.out().println(JsonText.indented(row));
-            } else {
-                printOne(row);
-            }
+            print(row, () -> printOne(row));
         }
         return ExitCode.DONE;
+    }
+
+    private void print(Object content, Runnable text) {
+        if (json) {
+            console.out().println(JsonText.indented(content));
+        } else {
+            text.run();
+        }
     }
 
     /** Returns the built-in backbones and the installed ones. */
@@ -99,16 +99,16 @@ public final class BackbonesCommand implements Callable<Integer> {
 
     private void printAll(List<BackboneRow> rows) {
         PrintWriter out = console.out();
-        String line = "%-22s %-18s %-16s %13s %13s%n";
-        out.printf(line, "name", "layer", "features at " + size, "parameters", "total");
+        out.printf("%-22s %-18s %-16s %13s %13s%n", "name", "layer", "features at " + size, "parameters", "total");
         for (BackboneRow row : rows) {
             out.printf(
-                    line,
+                    Locale.ROOT,
+                    "%-22s %-18s %-16s %,13d %,13d%n",
                     row.name(),
                     row.defaultLayer(),
-                    row.shape(),
-                    number(row.parameters()),
-                    number(row.parametersInAll()));
+                    shape(row.features()),
+                    row.parameters(),
+                    row.parametersInAll());
         }
         out.printf("%nweights%n");
         rows.forEach(row -> printWeights(out, row.name(), row.weights()));
@@ -135,16 +135,19 @@ public final class BackbonesCommand implements Callable<Integer> {
         List<String> defaults = List.of(row.defaultLayer().split("\\+", -1));
         for (BackboneRow.Layer layer : row.layers()) {
             out.printf(
-                    "%-22s %-16s %13s%s%n",
+                    Locale.ROOT,
+                    "%-22s %-16s %,13d%s%n",
                     layer.name(),
-                    layer.shape(),
-                    number(layer.parameters()),
+                    shape(layer.output()),
+                    layer.parameters(),
                     defaults.contains(layer.name()) ? "  (default)" : "");
         }
     }
 
-    private static String number(long count) {
-        return String.format(Locale.ROOT, "%,d", count);
+    private static String shape(List<Long> sizes) {
+        return sizes.isEmpty()
+                ? "does not fit"
+                : sizes.stream().map(String::valueOf).collect(Collectors.joining("×"));
     }
 
     /**
@@ -167,11 +170,7 @@ public final class BackbonesCommand implements Callable<Integer> {
             @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Layer> layers) {
 
         /** A layer, the shape of its output, and the parameters up to it. */
-        record Layer(String name, List<Long> output, long parameters) {
-            String shape() {
-                return text(output);
-            }
-        }
+        record Layer(String name, List<Long> output, long parameters) {}
 
         static List<Layer> layers(Backbone backbone, int size) {
             boolean joint = backbone.networks().size() > 1;
@@ -211,16 +210,6 @@ public final class BackbonesCommand implements Callable<Integer> {
                             .boxed()
                             .toList()
                     : List.of();
-        }
-
-        String shape() {
-            return text(features);
-        }
-
-        private static String text(List<Long> sizes) {
-            return sizes.isEmpty()
-                    ? "does not fit"
-                    : sizes.stream().map(String::valueOf).collect(Collectors.joining("×"));
         }
     }
 }

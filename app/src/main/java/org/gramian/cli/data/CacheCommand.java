@@ -9,30 +9,25 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
 import org.gramian.basis.SharedFolderLock;
-import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.Durations;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.PlanText;
 import org.gramian.tensor.library.CacheFolder;
 import org.gramian.train.feature.FeatureCache;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** {@code gramian cache}: lists what the cache folder holds. */
 @Command(
@@ -49,8 +44,8 @@ import picocli.CommandLine.TypeConversionException;
         synopsisSubcommandLabel = "[prune]",
         subcommands = CacheCommand.Prune.class)
 public final class CacheCommand implements Callable<Integer> {
-    static final String FEATURES = "features";
-    static final List<String> LIBRARIES = List.of("libtorch-", "onnxruntime-");
+    private static final String FEATURES = "features";
+    private static final List<String> LIBRARIES = List.of("libtorch-", "onnxruntime-");
 
     @Mixin
     private final Console console = new Console();
@@ -60,47 +55,33 @@ public final class CacheCommand implements Callable<Integer> {
 
     record Row(String name, long bytes, Instant lastUse) {}
 
+    private record Listing(String folder, long bytes, long featureLimitBytes, List<Row> entries) {}
+
     @Override
     public Integer call() throws IOException {
         Path folder = CacheFolder.ofProcess();
         List<Row> rows = rows(folder);
         long total = rows.stream().mapToLong(Row::bytes).sum();
-        Path features = folder.resolve(FEATURES);
-        long limit = Files.isDirectory(features) ? FeatureCache.limit(features) : FeatureCache.limit(existing(folder));
+        Path disk = folder.resolve(FEATURES).toAbsolutePath();
+        while (!Files.isDirectory(disk)) {
+            disk = Objects.requireNonNull(disk.getParent(), "a disk has a root folder");
+        }
+        long limit = FeatureCache.limit(disk);
         if (json) {
-            Map<String, Object> content = new LinkedHashMap<>();
-            content.put("folder", folder.toString());
-            content.put("bytes", total);
-            content.put("featureLimitBytes", limit);
-            content.put(
-                    "entries",
-                    rows.stream()
-                            .map(row -> Map.of("name", row.name, "bytes", row.bytes, "lastUse", row.lastUse.toString()))
-                            .toList());
-            console.out().println(JsonText.indented(content));
+            console.out().println(JsonText.indented(new Listing(folder.toString(), total, limit, rows)));
             return ExitCode.DONE;
         }
         console.out().println("folder: " + folder);
-        Columns columns = new Columns().row("name", "size", "last use");
-        Instant now = Instant.now();
-        rows.forEach(row -> columns.row(row.name, ByteSize.text(row.bytes), age(row.lastUse, now)));
-        columns.row("total", ByteSize.text(total));
-        StringBuilder text = new StringBuilder();
-        columns.appendTo(text);
-        console.out().print(text);
+        String line = "%-50s %10s  %s%n";
+        console.out().printf(line, "name", "size", "last use");
+        rows.forEach(row ->
+                console.out().printf(line, QuotedText.visible(row.name), ByteSize.text(row.bytes), age(row.lastUse)));
+        console.out().printf(line, "total", ByteSize.text(total), "");
         console.out()
                 .println("features: limit "
                         + (limit == Long.MAX_VALUE ? "none" : ByteSize.text(limit)) + "; remove with: "
                         + CommandHint.of("cache", "prune"));
         return ExitCode.DONE;
-    }
-
-    private static Path existing(Path folder) {
-        Path place = folder.toAbsolutePath();
-        while (place.getParent() != null && !Files.isDirectory(place)) {
-            place = place.getParent();
-        }
-        return place;
     }
 
     /** What a cache folder holds: a row for each file of features, each file of weights, and everything else. */
@@ -133,34 +114,32 @@ public final class CacheCommand implements Callable<Integer> {
     }
 
     private static Row row(String name, Path path) throws IOException {
-        List<BasicFileAttributes> files = new ArrayList<>();
-        try (Stream<Path> all = Files.walk(path)) {
-            for (Path file : (Iterable<Path>) all::iterator) {
-                BasicFileAttributes about = Files.readAttributes(file, BasicFileAttributes.class);
-                if (about.isRegularFile()) {
-                    files.add(about);
+        long bytes = 0;
+        Instant used = Instant.EPOCH;
+        for (Path file : walk(path)) {
+            BasicFileAttributes about = Files.readAttributes(file, BasicFileAttributes.class);
+            if (about.isRegularFile()) {
+                bytes += about.size();
+                for (FileTime time : List.of(about.lastAccessTime(), about.lastModifiedTime())) {
+                    used = time.toInstant().isAfter(used) ? time.toInstant() : used;
                 }
             }
+        }
+        return new Row(name, bytes, used);
+    }
+
+    /** Returns everything in a folder, and itself first. */
+    private static List<Path> walk(Path folder) throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.toList();
         } catch (UncheckedIOException e) {
             throw new IOException(e.getMessage(), e);
         }
-        Instant used = files.stream()
-                .flatMap(about -> Stream.of(about.lastAccessTime(), about.lastModifiedTime()))
-                .max(Comparator.naturalOrder())
-                .map(FileTime::toInstant)
-                .orElse(Instant.EPOCH);
-        return new Row(name, files.stream().mapToLong(BasicFileAttributes::size).sum(), used);
     }
 
-    private static String age(Instant then, Instant now) {
-        Duration age = Duration.between(then, now);
-        if (age.toDays() > 0) {
-            return age.toDays() + (age.toDays() == 1 ? " day ago" : " days ago");
-        }
-        if (age.toHours() > 0) {
-            return age.toHours() + (age.toHours() == 1 ? " hour ago" : " hours ago");
-        }
-        return Math.max(0, age.toMinutes()) + " min ago";
+    private static String age(Instant then) {
+        Duration age = Duration.between(then, Instant.now());
+        return age.toDays() > 0 ? age.toDays() + " d ago" : PlanText.duration(age) + " ago";
     }
 
     /** {@code gramian cache prune}: removes old features, and unpacked libraries with {@code --all}. */
@@ -171,7 +150,8 @@ public final class CacheCommand implements Callable<Integer> {
             description = {
                 "Without an option, removes the least recently used features above the limit GRAMIAN_CACHE_SIZE."
                         + " Removed files",
-                "are computed or unpacked again when needed. Weights and libraries in use by a running process are kept."
+                "are computed or unpacked again when needed. Weights and libraries in use by a running process are"
+                        + " kept."
             })
     static final class Prune implements Callable<Integer> {
         @Mixin
@@ -180,16 +160,15 @@ public final class CacheCommand implements Callable<Integer> {
         @Option(
                 names = "--older-than",
                 paramLabel = "TIME",
-                converter = Age.class,
+                converter = Durations.class,
                 description = "remove features last used longer ago than this, e.g. 30d, 2w or 12h")
         private @Nullable Duration age;
 
         @Option(
                 names = "--max-size",
                 paramLabel = "SIZE",
-                converter = Size.class,
                 description = "remove the least recently used features until the rest fits, e.g. 2GB")
-        private @Nullable Long size;
+        private @Nullable String size;
 
         @Option(names = "--all", description = "remove all features and unpacked libraries")
         private boolean all;
@@ -197,48 +176,18 @@ public final class CacheCommand implements Callable<Integer> {
         @Option(names = "--dry-run", description = "remove nothing, print what would be removed")
         private boolean dry;
 
-        /** Reads an age: {@code 30d}, {@code 2w}, {@code 12h}, or what {@link Durations} reads. */
-        static final class Age implements ITypeConverter<Duration> {
-            private static final Pattern DAYS = Pattern.compile("(\\d{1,5})([dw])");
-
-            @Override
-            public Duration convert(String text) {
-                Matcher days = DAYS.matcher(text.strip());
-                if (days.matches()) {
-                    return Duration.ofDays(
-                            Long.parseLong(days.group(1)) * (days.group(2).equals("w") ? 7 : 1));
-                }
-                try {
-                    return new Durations().convert(text);
-                } catch (TypeConversionException _) {
-                    throw new TypeConversionException("expected an age such as 30d, 2w or 12h, found '" + text + "'");
-                }
-            }
-        }
-
-        /** Reads a size: {@code 500MB}, {@code 2GB}. */
-        static final class Size implements ITypeConverter<Long> {
-            @Override
-            public Long convert(String text) {
-                try {
-                    return ByteSize.parse(text);
-                } catch (IllegalArgumentException wrong) {
-                    throw new TypeConversionException(String.valueOf(wrong.getMessage()));
-                }
-            }
-        }
-
         @Override
         public Integer call() throws IOException {
             if (all && (age != null || size != null)) {
                 throw new IllegalArgumentException("--all removes everything: remove --older-than and --max-size");
             }
+            Long most = size == null ? null : ByteSize.parse(size);
             Path folder = CacheFolder.ofProcess();
-            Path features = folder.resolve(CacheCommand.FEATURES);
+            Path features = folder.resolve(FEATURES);
             if (Files.isDirectory(features)) {
                 Instant before = age == null ? Instant.MIN : Instant.now().minus(age);
-                FeatureCache.Pruned pruned = FeatureCache.prune(features, before, limit(features), dry);
-                report(CacheCommand.FEATURES, pruned.bytes(), 0);
+                FeatureCache.Pruned pruned = FeatureCache.prune(features, before, limit(features, most), dry);
+                report(FEATURES, pruned.bytes(), 0);
                 console.out().println("features left: " + ByteSize.text(pruned.remaining()));
             } else {
                 console.out().println("no features in " + folder);
@@ -249,19 +198,19 @@ public final class CacheCommand implements Callable<Integer> {
             return ExitCode.DONE;
         }
 
-        private long limit(Path features) throws IOException {
+        private long limit(Path features, @Nullable Long most) throws IOException {
             if (all) {
                 return 0;
             }
-            if (size != null) {
-                return size;
+            if (most != null) {
+                return most;
             }
             return age == null ? FeatureCache.limit(features) : Long.MAX_VALUE;
         }
 
         private void libraries(Path folder) throws IOException {
-            for (CacheCommand.Row row : CacheCommand.rows(folder)) {
-                if (CacheCommand.LIBRARIES.stream().anyMatch(row.name()::startsWith)) {
+            for (Row row : rows(folder)) {
+                if (LIBRARIES.stream().anyMatch(row.name()::startsWith)) {
                     Path place = folder.resolve(row.name());
                     boolean free = SharedFolderLock.exclusively(place, () -> remove(place));
                     report(row.name(), free ? row.bytes() : 0, free ? 0 : row.bytes());
@@ -273,11 +222,7 @@ public final class CacheCommand implements Callable<Integer> {
             if (dry) {
                 return;
             }
-            List<Path> paths;
-            try (Stream<Path> found = Files.walk(place)) {
-                paths = found.sorted(Comparator.reverseOrder()).toList();
-            }
-            for (Path path : paths) {
+            for (Path path : walk(place).reversed()) {
                 Files.delete(path);
             }
         }

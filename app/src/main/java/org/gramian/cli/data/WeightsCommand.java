@@ -6,16 +6,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.function.LongConsumer;
-import java.util.stream.Stream;
 import org.gramian.backbone.BackboneInfo;
 import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.BundledWeights;
@@ -101,6 +101,8 @@ public final class WeightsCommand implements Runnable {
         @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
         private String name;
 
+        private Progress shown = new Progress.None();
+
         @Override
         public Integer call() throws IOException {
             WeightName wanted = WeightName.parse(name);
@@ -112,29 +114,23 @@ public final class WeightsCommand implements Runnable {
                 throw new IllegalArgumentException(
                         "--from: expected a URL such as https://mirror.example/models/, found '" + base + "'");
             }
-            List<Progress> shown = new ArrayList<>();
             try {
-                Download download = new Download(
-                        Optional.ofNullable(base),
-                        Duration.ofSeconds(seconds),
-                        total -> progress(total, shown),
-                        allowHttp);
+                Download download =
+                        new Download(Optional.ofNullable(base), Duration.ofSeconds(seconds), this::progress, allowHttp);
                 Path installed = new WeightInstaller(
                                 weights.store(), download, weights.onnx(console::say)::installNative, console::say)
                         .get(wanted);
                 console.out().println(installed);
                 return ExitCode.DONE;
             } finally {
-                shown.forEach(Progress::close);
+                shown.close();
             }
         }
 
-        private LongConsumer progress(long total, List<Progress> shown) {
-            shown.forEach(Progress::close);
-            shown.clear();
-            Progress progress = console.progress("downloading " + name, Math.max(total, 0));
-            shown.add(progress);
-            return progress;
+        private LongConsumer progress(long total) {
+            shown.close();
+            shown = console.progress("downloading " + name, Math.max(total, 0));
+            return shown;
         }
     }
 
@@ -170,14 +166,16 @@ public final class WeightsCommand implements Runnable {
 
         @Override
         public Integer call() throws IOException {
+            Path file = Path.of(arguments.getLast());
             try {
-                Path file = Path.of(arguments.getLast());
-                if (WeightStore.isOnnx(arguments.getLast())) {
-                    console.out().println(network(file));
-                    return ExitCode.DONE;
-                }
-                WeightName name = arguments.size() > 1 ? WeightName.parse(arguments.getFirst()) : recognized(file);
-                Path installed = weights.store().importFile(name, file, console::say);
+                boolean named = arguments.size() > 1;
+                Path installed = WeightStore.isOnnx(arguments.getLast())
+                        ? network(file)
+                        : weights.store()
+                                .importFile(
+                                        named ? WeightName.parse(arguments.getFirst()) : recognized(file),
+                                        file,
+                                        console::say);
                 console.out().println(installed);
                 return ExitCode.DONE;
             } catch (TensorFileException damaged) {
@@ -186,11 +184,11 @@ public final class WeightsCommand implements Runnable {
         }
 
         private Path network(Path file) throws IOException {
+            String name = arguments.getFirst();
             if (arguments.size() < 2) {
                 throw new IllegalArgumentException("expected a name for the network as well, e.g. "
                         + CommandHint.of("weights", "import", "mine", file));
             }
-            String name = arguments.getFirst();
             OnnxImport onnx = weights.onnx(console::say);
             return WeightName.architectures().contains(name)
                     ? onnx.installNative(WeightName.parse(name), file, String.valueOf(file.getFileName()))
@@ -227,18 +225,18 @@ public final class WeightsCommand implements Runnable {
         /** One line of the list; {@code mebibytes} is 0 if unknown. */
         private record Row(String name, String state, double mebibytes, String licence, String source) {}
 
+        private record Content(String folder, List<Row> weights) {}
+
         @Override
         public Integer call() throws IOException {
             WeightStore store = weights.store();
             List<Row> rows = new ArrayList<>();
-            for (String name : names(store)) {
-                rows.add(row(store, store.name(name)));
+            for (WeightName name : names(store)) {
+                rows.add(row(store, name));
             }
             if (json) {
-                Map<String, Object> content = new LinkedHashMap<>();
-                content.put("folder", store.folder().toString());
-                content.put("weights", rows);
-                console.out().println(JsonText.indented(content));
+                console.out()
+                        .println(JsonText.indented(new Content(store.folder().toString(), rows)));
                 return ExitCode.DONE;
             }
             console.out().println("folder: " + store.folder());
@@ -250,23 +248,20 @@ public final class WeightsCommand implements Runnable {
             return ExitCode.DONE;
         }
 
-        private static Set<String> names(WeightStore store) throws IOException {
-            Set<String> names = new LinkedHashSet<>();
+        /** Returns each architecture with its variants, and installed networks at the end. */
+        private static Set<WeightName> names(WeightStore store) throws IOException {
             List<WeightName> installed = store.names();
+            SortedSet<WeightName> variants = new TreeSet<>(Comparator.comparing(WeightName::text));
+            PublicFile.all().forEach(file -> variants.add(WeightName.parse(file.name())));
+            variants.addAll(installed);
+            Set<WeightName> names = new LinkedHashSet<>();
             for (String architecture : WeightName.architectures()) {
-                Stream.concat(
-                                Stream.of(architecture),
-                                Stream.concat(
-                                                PublicFile.all().stream()
-                                                        .map(PublicFile::name)
-                                                        .map(WeightName::parse),
-                                                installed.stream())
-                                        .filter(name -> name.architecture().equals(architecture))
-                                        .map(WeightName::text)
-                                        .sorted())
+                names.add(store.name(architecture));
+                variants.stream()
+                        .filter(name -> name.architecture().equals(architecture))
                         .forEach(names::add);
             }
-            installed.forEach(name -> names.add(name.text()));
+            names.addAll(installed);
             return names;
         }
 

@@ -87,29 +87,12 @@ public final class ExportCommand implements Callable<Integer> {
         private static final long serialVersionUID = 1L;
     }
 
+    private EngineDifference difference = EngineDifference.none();
+    private int compared;
+
     @Override
     public Integer call() throws IOException {
         Path file = model.file();
-        requireUse(file);
-        List<Path> files = images == null ? List.of() : new ImageInputs(images).named(console::say);
-        torch.prepare();
-        try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
-            Protobuf.Writer content = ExportedFile.content(stored.model(), stored.card(), opset);
-            ExportCheck check = new ExportCheck(stored, files, console);
-            try {
-                ExportedFile.write(out, content, partial -> inspect(check, partial));
-            } catch (DisagreementException _) {
-                console.say("the exported file and the model differ: "
-                        + check.found().text() + ", on "
-                        + check.text() + "; " + out + " was not written. Please report it with the pooling '"
-                        + stored.model().head().pooling() + "'");
-                return ExitCode.FAILED;
-            }
-            return finish(check);
-        }
-    }
-
-    private void requireUse(Path file) throws IOException {
         if (!ExportedFile.isNamed(out)) {
             throw new IllegalArgumentException(
                     "OUT: expected a file name that ends with " + ExportedFile.SUFFIX + ", found " + out);
@@ -120,94 +103,77 @@ public final class ExportCommand implements Callable<Integer> {
         if (unchecked && images != null) {
             throw new IllegalArgumentException("expected --images or --no-check, found both");
         }
-        AtomicFile.require(out);
-    }
-
-    private void inspect(ExportCheck check, Path partial) throws IOException {
-        if (!unchecked) {
-            check.run(partial, torch.threads());
-            if (check.found().crops() > 0 && !check.found().holds()) {
-                throw new DisagreementException();
+        AtomicFile.require("OUT", out, List.of());
+        List<Path> files = images == null ? List.of() : new ImageInputs(images).named(console::say);
+        torch.prepare();
+        try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
+            Protobuf.Writer content = ExportedFile.content(stored.model(), stored.card(), opset);
+            try {
+                ExportedFile.write(out, content, partial -> {
+                    if (!unchecked) {
+                        check(stored, partial, files);
+                    }
+                });
+            } catch (DisagreementException _) {
+                console.say("the exported file and the model differ: " + difference.text() + ", on " + comparison()
+                        + "; " + out + " was not written. Please report it with the pooling '"
+                        + stored.model().head().pooling() + "'");
+                return ExitCode.FAILED;
             }
         }
-    }
-
-    private int finish(ExportCheck check) throws IOException {
         console.out().printf("%s: %s, operator set %d%n", out, ByteSize.text(Files.size(out)), opset);
         if (unchecked) {
             console.out().println("not compared with the model (--no-check)");
             return ExitCode.DONE;
         }
-        if (check.found().crops() == 0) {
+        if (compared == 0) {
             console.say("no image could be read: " + out + " was not checked");
             return ExitCode.DATA;
         }
         console.out()
                 .printf(
                         "difference to the model in ONNX Runtime %s, on %s: %s%n",
-                        OnnxEngine.version(), check.text(), check.found().text());
-        return check.complete() ? ExitCode.DONE : ExitCode.DATA;
+                        OnnxEngine.version(), comparison(), difference.text());
+        return files.isEmpty() || compared == files.size() ? ExitCode.DONE : ExitCode.DATA;
+    }
+
+    private String comparison() {
+        return compared + (images == null ? " synthetic images, " : " images, ") + difference.crops() + " crops";
     }
 
     /** Compares an exported file in ONNX Runtime with its model in libtorch, on crops of the same images. */
-    private static final class ExportCheck {
-        private final ModelFile.Stored stored;
-        private final List<Path> files;
-        private final Console console;
-        private EngineDifference found = EngineDifference.none();
-        private int images;
-
-        /** @param files images to compare on; synthetic ones if empty */
-        ExportCheck(ModelFile.Stored stored, List<Path> files, Console console) {
-            this.stored = stored;
-            this.files = files;
-            this.console = console;
-        }
-
-        EngineDifference found() {
-            return found;
-        }
-
-        String text() {
-            return (files.isEmpty() ? images + " synthetic images" : images + " images") + ", " + found.crops()
-                    + " crops";
-        }
-
-        boolean complete() {
-            return files.isEmpty() || images == files.size();
-        }
-
-        void run(Path file, int threads) throws IOException {
-            int count = files.isEmpty() ? SYNTHETIC_IMAGES : files.size();
-            try (OnnxEngine engine = OnnxEngine.open(file, threads);
-                    Progress progress = console.progress("checking", count)) {
-                // Not closed: the model stays open.
-                Classifier classifier = Classifier.of(Engine.of(stored.model()), stored.card());
-                for (int i = 0; i < count; i++) {
-                    Optional<Image> image =
-                            files.isEmpty() ? Optional.of(synthetic(i + 1)) : read(files.get(i), classifier);
-                    image.ifPresent(readable -> compare(engine, classifier, readable));
-                    progress.accept(i + 1);
-                }
-            }
-        }
-
-        private Optional<Image> read(Path file, Classifier classifier) {
-            return switch (classifier.read(ImageSource.of(file))) {
-                case ReadResult.Unreadable problem -> {
-                    console.warn("skipping " + file + ": " + problem.reason());
-                    yield Optional.empty();
-                }
-                case ReadResult.Readable(Image image, var _) -> Optional.of(image);
-            };
-        }
-
-        private void compare(OnnxEngine engine, Classifier classifier, Image image) {
+    private void check(ModelFile.Stored stored, Path file, List<Path> files) throws IOException {
+        int count = files.isEmpty() ? SYNTHETIC_IMAGES : files.size();
+        try (OnnxEngine engine = OnnxEngine.open(file, torch.threads());
+                Progress progress = console.progress("checking", count)) {
+            // Not closed: the model stays open.
+            Classifier classifier = Classifier.of(Engine.of(stored.model()), stored.card());
             int size = classifier.card().crops().size();
             Shape shape = Shape.of(classifier.crops(), 3, size, size);
-            found = found.and(EngineDifference.of(engine, classifier.engine(), classifier.render(image), shape));
-            images++;
+            for (int i = 0; i < count; i++) {
+                Optional<Image> image =
+                        files.isEmpty() ? Optional.of(synthetic(i + 1)) : read(classifier, files.get(i));
+                if (image.isPresent()) {
+                    difference = difference.and(
+                            EngineDifference.of(engine, classifier.engine(), classifier.render(image.get()), shape));
+                    compared++;
+                }
+                progress.accept(i + 1);
+            }
         }
+        if (compared > 0 && !difference.holds()) {
+            throw new DisagreementException();
+        }
+    }
+
+    private Optional<Image> read(Classifier classifier, Path file) {
+        return switch (classifier.read(ImageSource.of(file))) {
+            case ReadResult.Unreadable problem -> {
+                console.warn("skipping " + file + ": " + problem.reason());
+                yield Optional.empty();
+            }
+            case ReadResult.Readable(Image image, var _) -> Optional.of(image);
+        };
     }
 
     /** Returns an image that a seed alone decides: waves of colour with noise on them. */

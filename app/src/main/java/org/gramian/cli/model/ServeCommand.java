@@ -1,7 +1,6 @@
 package org.gramian.cli.model;
 
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -30,7 +29,7 @@ import picocli.CommandLine.Option;
                     + " page",
             "at / to drop or paste images. Concurrent requests are batched. Ctrl-C or SIGTERM: finishes accepted"
                     + " requests",
-            "and exits. SIGHUP, or a changed model file: reloads the model without downtime."
+            "and exits. A changed model file is reloaded without downtime."
         })
 public final class ServeCommand implements Callable<Integer> {
     private static final String TOKEN_VARIABLE = "GRAMIAN_TOKEN";
@@ -81,7 +80,6 @@ public final class ServeCommand implements Callable<Integer> {
         try (Interruption _ = Interruption.of(
                         requested::countDown, "interrupted; finishing accepted requests", console::say);
                 Server server = Server.start(options, source, listener())) {
-            onHangUp(server::reload);
             console.say("serving at " + address(server.port()) + "; stop with Ctrl-C");
             requested.await();
         }
@@ -191,35 +189,6 @@ public final class ServeCommand implements Callable<Integer> {
             if (value < 1 || value > most) {
                 throw new IllegalArgumentException(option + ": expected 1 to " + most + ", found " + value);
             }
-        }
-    }
-
-    /**
-     * Calls back at every SIGHUP, the usual signal to reload files; does nothing where the system has none, as Windows, or where Java
-     * keeps it (-Xrs). {@code sun.misc.Signal} is looked up at run time, since the compiler warns of it in a way that cannot be
-     * switched off.
-     */
-    @SuppressWarnings("ReferenceEquality") // a handler is equal to itself alone
-    private static void onHangUp(Runnable work) {
-        try {
-            Class<?> signal = Class.forName("sun.misc.Signal");
-            Class<?> handler = Class.forName("sun.misc.SignalHandler");
-            Object answer = Proxy.newProxyInstance(
-                    handler.getClassLoader(), new Class<?>[] {handler}, (proxy, method, arguments) -> {
-                        if (method.getName().equals("handle")) {
-                            work.run();
-                            return null;
-                        }
-                        return switch (method.getName()) {
-                            case "equals" -> proxy == arguments[0];
-                            case "hashCode" -> System.identityHashCode(proxy);
-                            default -> "HUP";
-                        };
-                    });
-            signal.getMethod("handle", signal, handler)
-                    .invoke(null, signal.getConstructor(String.class).newInstance("HUP"), answer);
-        } catch (ReflectiveOperationException _) {
-            // No such signal.
         }
     }
 }

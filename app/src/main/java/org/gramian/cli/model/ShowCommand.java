@@ -51,76 +51,90 @@ public final class ShowCommand implements Callable<Integer> {
         Path file = model.file();
         ModelHeader header = ModelFile.header(file);
         if (json) {
-            console.out().println(JsonText.indented(json(file, header)));
+            console.out().println(JsonText.indented(HeaderJson.of(file, header)));
         } else {
-            console.out().print(new ModelText(header, all).text());
+            console.out().print(new ModelText(header, all, new StringBuilder()).format());
         }
         console.out().flush();
         return ExitCode.DONE;
     }
 
-    private Map<String, Object> json(Path file, ModelHeader header) {
-        ModelCard card = header.card();
-        Map<String, Object> object = new LinkedHashMap<>();
-        object.put("file", file.toString());
-        object.put("backbone", header.backbone().name());
-        object.put("layer", header.backbone().layer());
-        object.put("pooling", header.head().pooling().text());
-        object.put("normalized", header.head().normalized());
-        object.put("descriptor", header.descriptorSize());
-        object.put("parameters", ModelText.parameters(header));
-        object.put("classes", card.classes());
-        object.put("preprocessing", card.preprocessing().text());
-        object.put("crops", card.crops().text());
-        object.put("temperature", card.temperature());
-        object.put("origin", card.origin());
-        object.put("metrics", card.metrics());
-        return object;
+    private record HeaderJson(
+            String file,
+            String backbone,
+            String layer,
+            String pooling,
+            boolean normalized,
+            long descriptor,
+            Map<String, Long> parameters,
+            List<String> classes,
+            String preprocessing,
+            String crops,
+            double temperature,
+            Map<String, String> origin,
+            Map<String, Double> metrics) {
+        static HeaderJson of(Path file, ModelHeader header) {
+            ModelCard card = header.card();
+            return new HeaderJson(
+                    file.toString(),
+                    header.backbone().name(),
+                    header.backbone().layer(),
+                    header.head().pooling().text(),
+                    header.head().normalized(),
+                    header.descriptorSize(),
+                    ModelText.parameters(header),
+                    card.classes(),
+                    card.preprocessing().text(),
+                    card.crops().text(),
+                    card.temperature(),
+                    card.origin(),
+                    card.metrics());
+        }
     }
 
     /** A model's header as one screen of text. */
-    private record ModelText(ModelHeader header, boolean all) {
-        private static final int WIDTH = 100;
-        private static final int CLASSES_SHOWN = 50;
-        private static final int ENTRIES_SHOWN = 20;
-        private static final int LABEL = 15;
+    private record ModelText(ModelHeader header, boolean all, StringBuilder text) {
+        private static final int SHOWN = 50;
         private static final String CONFIG = "config.";
-        private static final List<String> VERSIONS = List.of("gramian", "libtorch", "java");
 
-        String text() {
+        String format() {
             ModelCard card = header.card();
-            StringBuilder text = new StringBuilder();
             line(
-                    text,
                     "backbone",
                     header.backbone().name() + ", layer " + header.backbone().layer());
-            line(text, "pooling", header.head().pooling().text());
-            line(text, "descriptor", number(header.descriptorSize()) + " numbers");
+            line("pooling", header.head().pooling().text());
+            line("descriptor", number(header.descriptorSize()) + " numbers");
             line(
-                    text,
                     "scores",
                     header.head().classes() + (header.head().normalized() ? " classes, batch-normalized" : " classes"));
             line(
-                    text,
                     "parameters",
                     parameters(header).entrySet().stream()
                             .map(part -> part.getKey() + " " + number(part.getValue()))
                             .collect(Collectors.joining(", ")));
-            line(text, "images", card.preprocessing().text());
+            line("images", card.preprocessing().text());
             int crops = card.crops().testing().count();
-            line(text, "crops", card.crops().text() + (crops == 1 ? "" : ", averaged over " + crops));
-            line(text, "temperature", Double.toString(card.temperature()));
-            classes(text, card.classes());
-            entries(
-                    text,
-                    "metrics",
-                    card.metrics().entrySet().stream()
-                            .collect(Collectors.toMap(
-                                    Map.Entry::getKey,
-                                    metric -> measured(metric.getKey(), metric.getValue()),
-                                    (one, _) -> one,
-                                    LinkedHashMap::new)));
-            origin(text, card.origin());
+            line("crops", card.crops().text() + (crops == 1 ? "" : ", averaged over " + crops));
+            line("temperature", Double.toString(card.temperature()));
+            int rest = card.classes().size() - SHOWN;
+            line(
+                    "classes",
+                    card.classes().stream().limit(SHOWN).map(QuotedText::bare).collect(Collectors.joining(", "))
+                            + (rest > 0 ? " and " + rest + " more (see --json)" : ""));
+            card.metrics().forEach((key, value) -> line(key, measured(key, value)));
+            card.origin().forEach((key, value) -> {
+                if (!key.startsWith(CONFIG)) {
+                    line(key, value);
+                }
+            });
+            card.origin().forEach((key, value) -> {
+                if (all && key.startsWith(CONFIG)) {
+                    line(key.substring(CONFIG.length()), value);
+                }
+            });
+            if (!all) {
+                line("", "see --all for the configuration");
+            }
             return text.toString();
         }
 
@@ -132,27 +146,7 @@ public final class ShowCommand implements Callable<Integer> {
                     .orElseGet(() -> String.format(Locale.ROOT, "%.6g", value));
         }
 
-        /** Versions first; the configuration, of which most are defaults, last. */
-        private void origin(StringBuilder text, Map<String, String> origin) {
-            Map<String, String> first = new LinkedHashMap<>();
-            VERSIONS.stream().filter(origin::containsKey).forEach(key -> first.put(key, origin.getOrDefault(key, "")));
-            Map<String, String> config = new LinkedHashMap<>();
-            origin.forEach((key, value) -> {
-                if (key.startsWith(CONFIG)) {
-                    config.put(key.substring(CONFIG.length()), value);
-                } else {
-                    first.putIfAbsent(key, value);
-                }
-            });
-            entries(text, "origin", first);
-            if (all) {
-                entries(text, "configuration", config);
-            } else if (!config.isEmpty()) {
-                line(text, "configuration", config.size() + " values (see --all)");
-            }
-        }
-
-        /** Numbers in the parameters of each part, fixed ones included. */
+        /** Returns the numbers in the parameters of each part, fixed ones included. */
         static SequencedMap<String, Long> parameters(ModelHeader header) {
             SequencedMap<String, Long> parts = new LinkedHashMap<>();
             parts.put("backbone", header.count("backbone."));
@@ -162,47 +156,10 @@ public final class ShowCommand implements Callable<Integer> {
             return parts;
         }
 
-        private static void classes(StringBuilder text, List<String> classes) {
-            StringBuilder row = new StringBuilder();
-            String label = "classes";
-            int shown = Math.min(classes.size(), CLASSES_SHOWN);
-            for (int i = 0; i < shown; i++) {
-                String word = QuotedText.bare(classes.get(i)) + (i + 1 < classes.size() ? ", " : "");
-                if (!row.isEmpty() && row.length() + word.length() > WIDTH - LABEL) {
-                    line(text, label, row.toString().stripTrailing());
-                    label = "";
-                    row.setLength(0);
-                }
-                row.append(word);
-            }
-            int rest = classes.size() - shown;
-            line(text, label, row + (rest > 0 ? "and " + rest + " more (see --json)" : ""));
-        }
-
-        private void entries(StringBuilder text, String label, Map<String, String> entries) {
-            int widest =
-                    entries.keySet().stream().mapToInt(String::length).max().orElse(0);
-            String title = label;
-            int shown = 0;
-            for (Map.Entry<String, String> entry : entries.entrySet()) {
-                if (!all && shown == ENTRIES_SHOWN) {
-                    line(text, "", "and " + (entries.size() - shown) + " more (see --json)");
-                    return;
-                }
-                String key = QuotedText.bare(entry.getKey());
-                line(text, title, key + " ".repeat(Math.max(0, widest - key.length()) + 2) + oneLine(entry.getValue()));
-                title = "";
-                shown++;
-            }
-        }
-
-        private static String oneLine(String value) {
+        private void line(String label, String value) {
             long lines = value.lines().count();
-            return lines > 1 ? lines + " lines (see --json)" : QuotedText.bare(value.strip());
-        }
-
-        private static void line(StringBuilder text, String label, String value) {
-            text.append(("%-" + LABEL + "s%s").formatted(label, value)).append(System.lineSeparator());
+            String shown = lines > 1 ? lines + " lines (see --json)" : QuotedText.visible(value.strip());
+            text.append("%-25s %s%n".formatted(QuotedText.visible(label), shown));
         }
 
         private static String number(long count) {

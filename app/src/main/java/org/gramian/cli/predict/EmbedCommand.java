@@ -46,8 +46,7 @@ import picocli.CommandLine.Parameters;
         header = "Write descriptors (embeddings) of images.",
         description = {
             "Computes the output of the model's pooling, for search, clustering or another classifier.",
-            "The extension of OUT, or --format, selects the format: .csv and .parquet have a row per image with its"
-                    + " name and",
+            "The extension of OUT selects the format: .csv and .parquet have a row per image with its" + " name and",
             "class; .npy has the values, and OUT.names.csv has names and classes in the same order; .safetensors has",
             "'descriptors' [rows, d], 'labels' [rows] and 'image' [rows], an index into the metadata 'names', with"
                     + " 'classes'",
@@ -79,12 +78,6 @@ public final class EmbedCommand implements Callable<Integer> {
                     + " classes)")
     private @Nullable String layout;
 
-    @Option(
-            names = "--format",
-            paramLabel = "FORMAT",
-            description = "csv, parquet, npy or safetensors (default: by the extension of OUT)")
-    private FeatureOutput.@Nullable Format format;
-
     @Mixin
     private final EngineOptions engine = new EngineOptions();
 
@@ -101,11 +94,10 @@ public final class EmbedCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        FeatureOutput.Format form = FeatureOutput.Format.of(format, out);
-        AtomicFile.require(out);
+        FeatureOutput.Format form = FeatureOutput.Format.of(out);
         Path file = engine.model();
+        AtomicFile.require("OUT", out, List.of(file, images));
         ModelHeader header = OpenModel.header(file);
-        AtomicFile.requireOther("OUT", out, List.of(file, images));
         Dataset dataset = layout == null
                 ? Layouts.openImages(images)
                 : Layouts.parse(layout).read(images);
@@ -115,35 +107,34 @@ public final class EmbedCommand implements Callable<Integer> {
                 FeatureOutput rows = new FeatureOutput(out, "descriptors", dataset.samples())) {
             Classifier classifier =
                     model.classifier().withCrops(model.card().crops()).withBatch(InferencePipeline.DEFAULT_BATCH);
-            try (Progress progress =
-                    console.progress("descriptors", dataset.samples().size())) {
-                embed(classifier, dataset.samples(), rows, progress);
-            }
+            embed(classifier, dataset.samples(), rows);
             rows.unreadable().forEach((name, reason) -> console.say("skipping " + name + ": " + reason));
             return finish(rows, header, dataset, form);
         }
     }
 
-    private void embed(Classifier classifier, List<Sample> samples, FeatureOutput file, Progress progress) {
+    private void embed(Classifier classifier, List<Sample> samples, FeatureOutput file) {
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         List<ImageSource> sources = samples.stream()
                 .map(sample -> ImageSource.of(sample, reader::read))
                 .toList();
-        classifier.run(sources, Set.of(Engine.Rows.DESCRIPTORS), (index, result) -> {
-            switch (result) {
-                case ImageResult.Computed computed -> write(index, computed, file);
-                case ImageResult.Failed failed -> file.unreadable(index, failed.unreadable());
-            }
-            progress.accept(index + 1L);
-        });
+        try (Progress progress = console.progress("descriptors", samples.size())) {
+            classifier.run(sources, Set.of(Engine.Rows.DESCRIPTORS), (index, result) -> {
+                switch (result) {
+                    case ImageResult.Computed computed -> write(index, computed, file);
+                    case ImageResult.Failed failed -> file.unreadable(index, failed.unreadable());
+                }
+                progress.accept(index + 1L);
+            });
+        }
     }
 
     private void write(int index, ImageResult.Computed computed, FeatureOutput file) {
         float[][] kept =
                 crops == CropRows.MEAN ? new float[][] {computed.descriptor()} : computed.of(Engine.Rows.DESCRIPTORS);
         try {
-            for (int crop = 0; crop < kept.length; crop++) {
-                file.feature(index, crop, bytes(kept[crop]));
+            for (float[] row : kept) {
+                file.feature(index, bytes(row));
             }
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);

@@ -1,11 +1,9 @@
 package org.gramian.cli.predict;
 
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
@@ -126,10 +124,11 @@ public final class EvaluateCommand implements Callable<Integer> {
                 Optional.ofNullable(seed),
                 all);
         CropPlan crops = plan == null ? null : CropPlan.parse(plan);
-        requireWritable("--json", json);
-        requireWritable("--html", html);
-        requireWritable("--csv", csv);
-        requireWritable("--confusion", confusion);
+        List<Path> inputs = List.of(engine.model(), folder);
+        AtomicFile.require("--json", json, inputs);
+        AtomicFile.require("--html", html, inputs);
+        AtomicFile.require("--csv", csv, inputs);
+        AtomicFile.require("--confusion", confusion, inputs);
         OpenModel.Request opening = engine.request().withSide(crops == null ? 0 : crops.size());
         try (OpenModel opened = OpenModel.open(engine.model(), opening)) {
             Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
@@ -140,20 +139,9 @@ public final class EvaluateCommand implements Callable<Integer> {
             Measurement measured = measure(evaluator, dataset, images);
             int code = finish(measured);
             if (html != null) {
-                report(measured.evaluation(), dataset, opened.header());
+                report(html, measured.evaluation(), dataset, opened.header());
             }
             return code;
-        }
-    }
-
-    /** Checks before the evaluation that a file can be written. */
-    private static void requireWritable(String option, @Nullable Path file) throws IOException {
-        try {
-            if (file != null) {
-                AtomicFile.require(file);
-            }
-        } catch (FileSystemException wrong) {
-            throw new IOException(option + ": " + wrong.getMessage(), wrong);
         }
     }
 
@@ -170,8 +158,7 @@ public final class EvaluateCommand implements Callable<Integer> {
         }
     }
 
-    private void report(Evaluation evaluation, Dataset dataset, ModelHeader header) throws IOException {
-        Path page = Objects.requireNonNull(html);
+    private void report(Path page, Evaluation evaluation, Dataset dataset, ModelHeader header) throws IOException {
         Path file = engine.model();
         RunData material = RunData.of(
                 file.getFileName() + " on "
@@ -179,7 +166,7 @@ public final class EvaluateCommand implements Callable<Integer> {
                 evaluation,
                 new RunData.ModelData(file, Files.size(file), header),
                 Thumbnails.of(dataset, new ImageReader(ImageLimits.DEFAULT)::read));
-        ReportFile.of(page).write(RunReport.html(List.of(material), Version.number()));
+        new ReportFile(page).write(RunReport.html(List.of(material), Version.number()));
         console.say("report: " + page);
     }
 

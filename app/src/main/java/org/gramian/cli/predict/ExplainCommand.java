@@ -1,12 +1,11 @@
 package org.gramian.cli.predict;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
@@ -114,7 +113,7 @@ public final class ExplainCommand implements Callable<Integer> {
         Path file = model.notExported();
         ModelCard card = ModelFile.header(file).card();
         Settings settings = settings();
-        checkPlaces(file);
+        requireOutputs(file);
         Image image = read(card);
         try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
             Explainer explainer = new Explainer(stored.model(), stored.card(), settings);
@@ -124,7 +123,7 @@ public final class ExplainCommand implements Callable<Integer> {
             byte[] png = HeatImage.png(HeatImage.sheet(image, why));
             AtomicFile.put(out, partial -> Files.write(partial, png));
             if (json != null) {
-                ReportFile.of(json).write(JsonText.indented(json(why)) + "\n");
+                new ReportFile(json).write(JsonText.indented(ExplanationJson.of(why)) + "\n");
             }
             console.out().print(lines(why));
             if (check) {
@@ -144,22 +143,14 @@ public final class ExplainCommand implements Callable<Integer> {
         return new Settings(Optional.ofNullable(layer), chosen, pairs);
     }
 
-    /** Said before the work, not after it. */
-    private void checkPlaces(Path file) throws IOException {
+    private void requireOutputs(Path file) throws IOException {
         if (!out.toString().toLowerCase(Locale.ROOT).endsWith(".png")) {
             throw new IllegalArgumentException("OUT: expected a file name that ends with .png, found " + out);
         }
-        AtomicFile.require(out);
-        AtomicFile.requireOther("OUT", out, List.of(file, imageFile));
-        if (json != null) {
-            AtomicFile.require(json);
-            AtomicFile.requireOther("--json", json, List.of(file, imageFile));
-        }
+        AtomicFile.require("OUT", out, List.of(file, imageFile));
+        AtomicFile.require("--json", json, List.of(file, imageFile));
         if (json != null
-                && (AtomicFile.isSame(out, json)
-                        || out.toAbsolutePath()
-                                .normalize()
-                                .equals(json.toAbsolutePath().normalize()))) {
+                && out.toAbsolutePath().normalize().equals(json.toAbsolutePath().normalize())) {
             throw new IllegalArgumentException("expected two files for OUT.png and --json, found " + out + " for both");
         }
     }
@@ -215,24 +206,33 @@ public final class ExplainCommand implements Callable<Integer> {
         return text.toString();
     }
 
-    private static Map<String, Object> json(Explanation why) {
-        record PairJson(int first, int second, double contribution) {}
+    private record ExplanationJson(
+            @JsonProperty("class") String className,
+            boolean answer,
+            double probability,
+            double score,
+            double coverage,
+            Heat heat,
+            String parts,
+            List<Pair> pairs) {
+        record Pair(int first, int second, double contribution) {}
+
         @SuppressWarnings("ArrayRecordComponent") // never compared
-        record HeatJson(int width, int height, float[] strengths) {}
-        HeatMap heat = why.heat();
-        Map<String, Object> object = new LinkedHashMap<>();
-        object.put("class", why.className());
-        object.put("answer", why.isAnswer());
-        object.put("probability", why.probability());
-        object.put("score", why.score());
-        object.put("coverage", heat.coverage());
-        object.put("heat", new HeatJson(heat.width(), heat.height(), heat.strengths()));
-        object.put("parts", why.parts().name().toLowerCase(Locale.ROOT));
-        object.put(
-                "pairs",
-                why.pairs().stream()
-                        .map(pair -> new PairJson(pair.first(), pair.second(), pair.contribution()))
-                        .toList());
-        return object;
+        record Heat(int width, int height, float[] strengths) {}
+
+        static ExplanationJson of(Explanation why) {
+            HeatMap heat = why.heat();
+            return new ExplanationJson(
+                    why.className(),
+                    why.isAnswer(),
+                    why.probability(),
+                    why.score(),
+                    heat.coverage(),
+                    new Heat(heat.width(), heat.height(), heat.strengths()),
+                    why.parts().name().toLowerCase(Locale.ROOT),
+                    why.pairs().stream()
+                            .map(pair -> new Pair(pair.first(), pair.second(), pair.contribution()))
+                            .toList());
+        }
     }
 }

@@ -39,7 +39,6 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The file that {@code gramian features} and {@code gramian embed} write: {@code features [rows, c, h, w]} or {@code
@@ -49,8 +48,6 @@ import org.jspecify.annotations.Nullable;
  * the end only; the real file then appears in one step. The nameless file is gone with this process, however it ends.
  */
 public final class FeatureOutput implements AutoCloseable {
-    static final String SAFETENSORS = ".safetensors";
-
     private static final ValueLayout.OfFloat VALUE =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -82,14 +79,6 @@ public final class FeatureOutput implements AutoCloseable {
         return Objects.requireNonNull(path.toAbsolutePath().getParent(), "a file has a folder");
     }
 
-    /** Says before the work, not after it, that the result could not be written. */
-    static void requireWritable(Path path, String ending) throws IOException {
-        if (!path.toString().endsWith(ending)) {
-            throw new IllegalArgumentException("OUT must end with " + ending + ", found " + path);
-        }
-        AtomicFile.require(path);
-    }
-
     /** Whether a folder shares its free space with this file. */
     static boolean onSameDisk(Path path, Path other) {
         try {
@@ -100,30 +89,28 @@ public final class FeatureOutput implements AutoCloseable {
     }
 
     /**
-     * Says so, too, if the disk is too full.
+     * Checks before the work that the disk has room.
      *
      * @param bytes of the features: they are there twice while the file is put together
      * @param cache bytes by which the feature cache will grow on the same disk
      */
-    static void requireSpace(Path path, long bytes, long cache) throws IOException {
+    static void requireSpace(Path path, long bytes, long cache) {
         requireSpace(path, bytes, cache, DiskSpace.usable(folder(path)));
     }
 
     static void requireSpace(Path path, long bytes, long cache, long free) {
         if (Math.addExact(Math.multiplyExact(2, bytes), cache) > free) {
-            String growth =
-                    cache == 0 ? "" : ", and " + ByteSize.text(cache) + " go to the feature cache on the same disk";
             throw new IllegalArgumentException("OUT needs " + ByteSize.text(bytes)
                     + ", and as much again while it is written"
-                    + growth + "; found " + ByteSize.text(free) + " free in " + folder(path) + "; free disk space"
                     + (cache == 0
                             ? ""
-                            : ", choose another disk with --cache-dir, or disable the cache with --no-cache"));
+                            : ", and the feature cache " + ByteSize.text(cache) + " (disable it: --no-cache)")
+                    + "; found " + ByteSize.text(free) + " free in " + folder(path) + "; free disk space");
         }
     }
 
     /** Appends the feature of a crop. */
-    void feature(int sample, int crop, MemorySegment feature) throws IOException {
+    void feature(int sample, MemorySegment feature) throws IOException {
         if (sample != last) {
             last = sample;
             names.add(samples.get(sample).name());
@@ -257,18 +244,15 @@ public final class FeatureOutput implements AutoCloseable {
         /** Columns name, class and descriptor, a list of floats. */
         PARQUET;
 
-        /** The format that is named, else that of the file's ending. */
-        static Format of(@Nullable Format named, Path out) {
-            if (named != null) {
-                return named;
-            }
+        /** Returns the format of a file name. */
+        static Format of(Path out) {
             String name = out.toString().toLowerCase(Locale.ROOT);
             return Arrays.stream(values())
                     .filter(format -> name.endsWith(format.ending()))
                     .findFirst()
                     .orElseThrow(() -> new IllegalArgumentException("OUT: expected a file that ends with "
-                            + Arrays.stream(values()).map(Format::ending).collect(Collectors.joining(", "))
-                            + ", or --format, found " + out));
+                            + Arrays.stream(values()).map(Format::ending).collect(Collectors.joining(", ")) + ", found "
+                            + out));
         }
 
         private String ending() {

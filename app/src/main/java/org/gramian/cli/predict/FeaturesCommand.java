@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.Weights;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.JsonText;
 import org.gramian.cli.common.CacheOptions;
@@ -58,17 +59,6 @@ import picocli.CommandLine.Parameters;
             "Unreadable images are skipped and listed; the exit code is then 3."
         })
 public final class FeaturesCommand implements Callable<Integer> {
-    enum Precision {
-        F32(DType.F32),
-        F16(DType.F16);
-
-        private final DType type;
-
-        Precision(DType type) {
-            this.type = type;
-        }
-    }
-
     @Mixin
     private final Console console = new Console();
 
@@ -103,7 +93,7 @@ public final class FeaturesCommand implements Callable<Integer> {
             defaultValue = "f32",
             description = "precision: f32 or f16 (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Precision precision;
+    private DType precision;
 
     @Option(
             names = {"--batch", "--batch-size"},
@@ -134,15 +124,21 @@ public final class FeaturesCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (precision != DType.F32 && precision != DType.F16) {
+            throw new IllegalArgumentException("--dtype: expected f32 or f16, found " + precision);
+        }
         Crops crops = crops();
         backbone.backbone().features(crops.size(), crops.size());
         caching.check();
-        FeatureOutput.requireWritable(out, FeatureOutput.SAFETENSORS);
+        if (!out.toString().endsWith(".safetensors")) {
+            throw new IllegalArgumentException("OUT must end with .safetensors, found " + out);
+        }
+        AtomicFile.require("OUT", out, List.of());
         Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
         dataset.notes().forEach(note -> console.say(note.text()));
         Device device = torch.prepare();
         try (FrozenBackbone network = backbone.open(device, console::say)) {
-            FeatureExtractor extractor = new FeatureExtractor(network, batch, precision.type);
+            FeatureExtractor extractor = new FeatureExtractor(network, batch, precision);
             Path beside = Objects.requireNonNull(out.toAbsolutePath().getParent(), "a file has a folder");
             try (FeatureCache cache = caching.open(beside, console::say)) {
                 return extract(
@@ -167,11 +163,7 @@ public final class FeaturesCommand implements Callable<Integer> {
     private int extract(FeatureExtraction extraction, FeatureCache cache, Dataset dataset, Crops crops)
             throws IOException {
         List<Sample> samples = dataset.samples();
-        boolean cached;
-        try (Progress progress = console.progress("hashing files", samples.size())) {
-            cached = extraction.isCached(samples, crops, (_, done, _) -> progress.accept(done));
-        }
-        announce(extraction, cache, (long) samples.size() * crops.count(), crops, cached);
+        requireSpace(extraction, cache, samples, crops);
         try (FeatureOutput file = new FeatureOutput(out, "features", samples);
                 FeatureTable table = table(extraction, samples, crops)) {
             for (int i = 0; i < samples.size(); i++) {
@@ -179,7 +171,7 @@ public final class FeaturesCommand implements Callable<Integer> {
                     file.unreadable(i, table.problems().get(i));
                 } else {
                     for (int crop = 0; crop < crops.count(); crop++) {
-                        file.feature(i, crop, table.feature(i, crop));
+                        file.feature(i, table.feature(i, crop));
                     }
                 }
             }
@@ -196,22 +188,25 @@ public final class FeaturesCommand implements Callable<Integer> {
     }
 
     /** Says how large everything will be, and stops if that does not fit. */
-    private void announce(FeatureExtraction extraction, FeatureCache cache, long rows, Crops crops, boolean cached)
+    private void requireSpace(FeatureExtraction extraction, FeatureCache cache, List<Sample> samples, Crops crops)
             throws IOException {
+        boolean cached;
+        try (Progress progress = console.progress("hashing files", samples.size())) {
+            cached = extraction.isCached(samples, crops, (_, done, _) -> progress.accept(done));
+        }
         FeatureExtractor extractor = extraction.extractor();
+        long rows = (long) samples.size() * crops.count();
         long bytes = Math.multiplyExact(rows, extractor.bytes(crops));
-        console.say("%d features %s%s, %s in total; %s"
+        long growth = cached ? 0 : extraction.bytes(rows, crops);
+        console.say("%d features %s%s, %s in total; %s; feature cache: %s, %s more"
                 .formatted(
                         rows,
                         precision,
                         extractor.shape(crops),
                         ByteSize.text(bytes),
-                        cached ? "all in the cache" : "to compute"));
-        long growth = cached ? 0 : extraction.bytes(rows, crops);
-        if (!cached && !cache.temporary()) {
-            console.say("feature cache: %s, %s more; turn off with --no-cache"
-                    .formatted(cache.folder(), ByteSize.text(growth)));
-        }
+                        cached ? "all in the cache" : "to compute",
+                        cache.folder(),
+                        ByteSize.text(growth)));
         FeatureOutput.requireSpace(out, bytes, FeatureOutput.onSameDisk(out, cache.folder()) ? growth : 0);
     }
 
@@ -221,7 +216,7 @@ public final class FeaturesCommand implements Callable<Integer> {
             console.say("no image could be read: " + out + " was not written");
             return ExitCode.DATA;
         }
-        file.write(extractor.shape(crops), precision.type, about(extractor, dataset, crops));
+        file.write(extractor.shape(crops), precision, about(extractor, dataset, crops));
         console.out().printf("%s: %d features %s%s%n", out, file.rows(), precision, extractor.shape(crops));
         return file.unreadable().isEmpty() ? ExitCode.DONE : ExitCode.DATA;
     }

@@ -1,15 +1,13 @@
 package org.gramian.cli.predict;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.SequencedMap;
 import java.util.concurrent.Callable;
-import java.util.function.LongConsumer;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
@@ -103,27 +101,22 @@ public final class NearestCommand implements Callable<Integer> {
                     List.of("image", "rank", "name", "class", "distance", "error"),
                     image -> image + System.lineSeparator() + "  ",
                     console.complaints());
-            if (!images.hasFolder() || Terminal.isStandardOutput()) {
-                search(lines, classifier, named, training, _ -> {});
-            } else {
-                try (Progress progress = console.progress("searching", named.size())) {
-                    search(lines, classifier, named, training, progress);
-                }
-            }
+            lines.run(
+                    classifier,
+                    new ImageReader(ImageLimits.DEFAULT),
+                    named,
+                    Engine.Rows.DESCRIPTORS,
+                    computed -> result(training.nearest(computed.of(Engine.Rows.DESCRIPTORS), top)),
+                    images.hasFolder() && !Terminal.isStandardOutput()
+                            ? console.progress("searching", named.size())
+                            : new Progress.None());
             return lines.failures() == 0 ? ExitCode.DONE : ExitCode.DATA;
         }
     }
 
-    private void search(
-            ResultLines lines, Classifier classifier, List<Path> files, NearestImages training, LongConsumer progress) {
-        lines.run(
-                classifier,
-                new ImageReader(ImageLimits.DEFAULT),
-                files,
-                Engine.Rows.DESCRIPTORS,
-                computed -> result(training.nearest(computed.of(Engine.Rows.DESCRIPTORS), top)),
-                progress);
-    }
+    /** JSON of one training image. */
+    private record Neighbour(
+            String name, @JsonProperty("class") String className, double distance) {}
 
     private static ResultLines.Result result(List<Match> nearest) {
         int width = nearest.stream()
@@ -131,23 +124,18 @@ public final class NearestCommand implements Callable<Integer> {
                 .max()
                 .orElse(0);
         List<String> texts = new ArrayList<>();
-        List<Map<String, Object>> objects = new ArrayList<>();
+        List<Neighbour> objects = new ArrayList<>();
         List<List<String>> rows = new ArrayList<>();
         for (Match one : nearest) {
             String label = QuotedText.visible(one.className());
             texts.add(String.format(Locale.ROOT, "%.3f  ", one.distance()) + label + " ".repeat(width - label.length())
                     + "  " + QuotedText.visible(one.name()));
-            Map<String, Object> object = new LinkedHashMap<>();
-            object.put("name", one.name());
-            object.put("class", one.className());
-            object.put("distance", one.distance());
-            objects.add(object);
+            objects.add(new Neighbour(one.name(), one.className(), one.distance()));
             rows.add(List.of(
                     Integer.toString(rows.size() + 1), one.name(), one.className(), Double.toString(one.distance())));
         }
-        SequencedMap<String, Object> json = new LinkedHashMap<>();
-        json.put("nearest", objects);
-        return new ResultLines.Result(String.join(System.lineSeparator() + "  ", texts), json, rows);
+        String text = String.join(System.lineSeparator() + "  ", texts);
+        return new ResultLines.Result(text, Map.of("nearest", objects), rows);
     }
 
     private static IOException missing(Path model) {

@@ -1,5 +1,6 @@
 package org.gramian.cli.predict;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -11,9 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.SequencedMap;
 import java.util.concurrent.Callable;
-import java.util.function.LongConsumer;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
@@ -116,14 +115,14 @@ public final class PredictCommand implements Callable<Integer> {
             Classifier classifier = model.classifier();
             ResultLines lines =
                     lines(writer, named, Math.min(top, card.classes().size()));
+            boolean shown = images.hasFolder() && (out != null || !Terminal.isStandardOutput());
             if (images.isStandardInput()) {
-                ImageInputs.lines(System.in, names -> predict(lines, classifier, reader, paths(names, lines), _ -> {}));
-            } else if (!images.hasFolder() || (out == null && Terminal.isStandardOutput())) {
-                predict(lines, classifier, reader, named, _ -> {});
+                ImageInputs.lines(
+                        System.in,
+                        names -> predict(lines, classifier, reader, paths(names, lines), new Progress.None()));
             } else {
-                try (Progress progress = console.progress("predicting", named.size())) {
-                    predict(lines, classifier, reader, named, progress);
-                }
+                Progress progress = shown ? console.progress("predicting", named.size()) : new Progress.None();
+                predict(lines, classifier, reader, named, progress);
             }
             return lines.failures() == 0 ? ExitCode.DONE : ExitCode.DATA;
         }
@@ -148,7 +147,7 @@ public final class PredictCommand implements Callable<Integer> {
     }
 
     private void predict(
-            ResultLines lines, Classifier classifier, ImageReader reader, List<Path> files, LongConsumer progress) {
+            ResultLines lines, Classifier classifier, ImageReader reader, List<Path> files, Progress progress) {
         lines.run(
                 classifier,
                 reader,
@@ -162,25 +161,25 @@ public final class PredictCommand implements Callable<Integer> {
         boolean rejected = prediction.probability() < reject;
         String name = rejected ? UNKNOWN : prediction.className();
         List<String> fields = new ArrayList<>(List.of(name, Double.toString(prediction.probability())));
-        List<Map<String, Object>> objects = new ArrayList<>();
+        List<Candidate> candidates = new ArrayList<>();
         List<String> texts = new ArrayList<>();
         for (Prediction.ClassProbability candidate : prediction.top(top)) {
             fields.add(candidate.name());
             fields.add(Double.toString(candidate.probability()));
-            Map<String, Object> object = new LinkedHashMap<>();
-            object.put("class", candidate.name());
-            object.put("probability", candidate.probability());
-            objects.add(object);
+            candidates.add(new Candidate(candidate.name(), candidate.probability()));
             texts.add(QuotedText.visible(candidate.name())
                     + String.format(Locale.ROOT, " %.1f %%", 100 * candidate.probability()));
         }
-        SequencedMap<String, Object> json = new LinkedHashMap<>();
+        Map<String, Object> json = new LinkedHashMap<>();
         json.put("class", name);
         json.put("probability", prediction.probability());
-        json.put("top", objects);
+        json.put("top", candidates);
         String text = String.join(", ", texts);
         return new ResultLines.Result(rejected ? UNKNOWN + "  (best: " + text + ")" : text, json, List.of(fields));
     }
+
+    /** JSON of one class. */
+    private record Candidate(@JsonProperty("class") String name, double probability) {}
 
     private void check(ModelCard card, Path file) throws IOException {
         if (top < 1) {
@@ -193,9 +192,7 @@ public final class PredictCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--reject predicts '" + UNKNOWN
                     + "', which is a class of this model; leave it out and compare probabilities");
         }
-        if (out != null) {
-            AtomicFile.requireOther("--out", out, List.of(file));
-        }
+        AtomicFile.require("--out", out, List.of(file));
         if (card.crops().boxed()) {
             console.say("the model was trained on object boxes; whole images are used as boxes here");
         }

@@ -9,16 +9,16 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SequencedMap;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.gramian.basis.CsvText;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.OutputCheck;
+import org.gramian.cli.common.Progress;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
 import org.gramian.model.Classifier;
@@ -40,7 +40,7 @@ final class ResultLines {
      * @param json members beside {@code image}
      * @param rows fields between the image and the error
      */
-    record Result(String text, SequencedMap<String, Object> json, List<List<String>> rows) {}
+    record Result(String text, Map<String, Object> json, List<List<String>> rows) {}
 
     private final Format format;
     private final PrintWriter out;
@@ -88,63 +88,59 @@ final class ResultLines {
             List<Path> files,
             Engine.Rows rows,
             Function<ImageResult.Computed, Result> show,
-            LongConsumer progress) {
+            Progress progress) {
         List<ImageSource> images = files.stream()
                 .map(file -> ImageSource.of(file.toString(), () -> reader.read(file)))
                 .toList();
-        classifier.run(images, Set.of(rows), (index, result) -> {
-            String image = images.get(index).name();
-            try {
-                switch (result) {
-                    case ImageResult.Computed computed -> write(image, show.apply(computed));
-                    case ImageResult.Failed failed -> failed(image, failed.reason());
+        try (progress) {
+            classifier.run(images, Set.of(rows), (index, result) -> {
+                String image = images.get(index).name();
+                try {
+                    switch (result) {
+                        case ImageResult.Computed computed -> write(image, show.apply(computed));
+                        case ImageResult.Failed failed -> failed(image, failed.reason());
+                    }
+                } catch (IllegalArgumentException invalid) {
+                    failed(image, String.valueOf(invalid.getMessage()));
                 }
-            } catch (IllegalArgumentException invalid) {
-                failed(image, String.valueOf(invalid.getMessage()));
-            }
-            progress.accept(index + 1L);
-        });
+                progress.accept(index + 1L);
+            });
+        }
     }
 
     private void write(String image, Result result) {
-        switch (format) {
-            case TABLE -> out.println(title.apply(QuotedText.visible(image)) + result.text());
-            case JSONL -> {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("image", image);
-                line.putAll(result.json());
-                out.println(JsonText.of(line));
-            }
-            case CSV ->
-                result.rows().forEach(row -> {
-                    List<String> fields = new ArrayList<>(row);
-                    fields.addFirst(image);
-                    fields.add("");
-                    csv.writeRecord(CsvText.safe(fields));
-                });
-        }
-        OutputCheck.require(out);
+        print(image, result.text(), result.json(), result.rows().stream().map(row -> {
+            List<String> fields = new ArrayList<>(row);
+            fields.add("");
+            return fields;
+        }));
     }
 
     /** Writes an image that could not be computed. */
     void failed(String image, String reason) {
         failures++;
+        List<String> fields = new ArrayList<>(Collections.nCopies(columns.size() - 2, ""));
+        fields.add(reason);
+        print(image, "ERROR: " + QuotedText.visible(reason), Map.of("error", reason), Stream.of(fields));
+        complaints.accept(QuotedText.visible(image + ": " + reason));
+    }
+
+    private void print(String image, String text, Map<String, Object> members, Stream<List<String>> rows) {
         switch (format) {
-            case TABLE -> out.println(title.apply(QuotedText.visible(image)) + "ERROR: " + QuotedText.visible(reason));
+            case TABLE -> out.println(title.apply(QuotedText.visible(image)) + text);
             case JSONL -> {
                 Map<String, Object> line = new LinkedHashMap<>();
                 line.put("image", image);
-                line.put("error", reason);
+                line.putAll(members);
                 out.println(JsonText.of(line));
             }
-            case CSV -> {
-                List<String> fields = new ArrayList<>(Collections.nCopies(columns.size() - 2, ""));
-                fields.addFirst(image);
-                fields.add(reason);
-                csv.writeRecord(CsvText.safe(fields));
-            }
+            case CSV ->
+                rows.forEach(row -> {
+                    List<String> fields = new ArrayList<>(row);
+                    fields.addFirst(image);
+                    csv.writeRecord(CsvText.safe(fields));
+                });
         }
-        complaints.accept(QuotedText.visible(image + ": " + reason));
         OutputCheck.require(out);
     }
 

@@ -143,7 +143,8 @@ public final class CompareCommand implements Callable<Integer> {
 
     private int compare() throws IOException {
         boolean printed = STANDARD_OUTPUT.equals(json);
-        ReportFile file = json == null || printed ? null : reportFile(json);
+        ReportFile file = json == null || printed ? null : new ReportFile(json);
+        AtomicFile.require("--json", printed ? null : json, paths);
         List<Evaluation> first = EvaluationFile.readAll(paths.getFirst());
         List<Comparison> comparisons = new ArrayList<>();
         for (Path other : paths.subList(1, paths.size())) {
@@ -158,11 +159,6 @@ public final class CompareCommand implements Callable<Integer> {
             file.write(shown.json());
         }
         return ExitCode.DONE;
-    }
-
-    private ReportFile reportFile(Path file) throws IOException {
-        AtomicFile.requireOther("--json", file, paths);
-        return ReportFile.of(file);
     }
 
     private Comparison compare(List<Evaluation> first, Path other) throws IOException {

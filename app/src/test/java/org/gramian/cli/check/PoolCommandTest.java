@@ -164,11 +164,6 @@ class PoolCommandTest {
     }
 
     @Test
-    void inputsAreNeverReplaced() {
-        Run.of("pool", features, features).failed(ExitCode.USAGE, "OUT");
-    }
-
-    @Test
     void parametersThatDoNotFitAreNamed() throws IOException {
         Run.of("pool", "--pooling", "conv:7/rbf:sigma=learned/spd:4/triu", "--params", params, features, out)
                 .failed(ExitCode.USAGE, "rbf.logSigma");

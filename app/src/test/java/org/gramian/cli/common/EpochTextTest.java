@@ -44,13 +44,6 @@ class EpochTextTest {
     }
 
     @Test
-    void beforeAnyStepThereIsNeitherSpeedNorEstimate() {
-        clock.started(STAGE);
-        assertThat(text.line(done(1.5, new ValidationScore(0.5, 1.25))))
-                .isEqualTo("epoch 3/60  loss 1.500  acc 25.0%  val_acc 50.0%  lr 0.00097");
-    }
-
-    @Test
     void withoutAValidationSetThereIsNoValidationAccuracy() {
         clock.started(STAGE);
         assertThat(text.line(done(1.5, new ValidationScore(0, 1.5)))).doesNotContain("val");
@@ -62,13 +55,6 @@ class EpochTextTest {
         step(3, 1);
         assertThat(text.beside(step(3, 2), Optional.of(done(1, new ValidationScore(0.5, 1)))))
                 .isEqualTo("epoch 4/60  loss 1.160  acc 16.7%  val_acc 50.0%  9 img/s");
-    }
-
-    @Test
-    void aDivergedLossIsShort() {
-        assertThat(EpochText.loss(1.23456789e30)).isEqualTo("1.235e+30");
-        assertThat(EpochText.loss(999.5)).isEqualTo("999.500");
-        assertThat(EpochText.loss(Double.NaN)).isEqualTo("NaN");
     }
 
     @Test

@@ -91,13 +91,6 @@ class EvaluationTableTest {
     }
 
     @Test
-    void twentyClassesFitTheScreen() {
-        assertThat(lines(MadeUpEvaluation.of(1, "third 1", 20, 2)))
-                .hasSizeLessThan(45)
-                .allMatch(line -> line.length() <= 120);
-    }
-
-    @Test
     void escapesControlCharactersInNames() {
         Evaluation hostile = new Evaluation(
                 MadeUpEvaluation.setting("third\u001b[2J"),

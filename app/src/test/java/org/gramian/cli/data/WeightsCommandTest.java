@@ -3,13 +3,9 @@ package org.gramian.cli.data;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
-import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -136,25 +132,5 @@ final class WeightsCommandTest {
         assertThat(run.code()).isEqualTo(code);
         assertThat(run.err()).startsWith("gramian weights ").has(start).hasLineCount(1);
         assertThat(run.out()).isEmpty();
-    }
-
-    @Test
-    void missingDownloadNamesTheFile() throws IOException {
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.start();
-        try {
-            String base = "http://localhost:" + server.getAddress().getPort() + "/models";
-            weights("get", "resnet50", "--from", base)
-                    .failed(
-                            ExitCode.USAGE,
-                            "404",
-                            base + "/resnet50-0676ba61.pth",
-                            "resnet50-0676ba61.pth",
-                            folder.resolve("store"));
-        } finally {
-            server.stop(0);
-        }
-        assertThat(Files.exists(folder.resolve("store").resolve("resnet50.safetensors")))
-                .isFalse();
     }
 }

@@ -81,16 +81,4 @@ final class BadModelTest {
         replace("\"version\":\"1\"", "\"version\":\"9\"");
         assertRefused(facts("9", "1"));
     }
-
-    @Test
-    void nothingThere() throws IOException {
-        Files.delete(model);
-        for (String command : List.of("show", "predict", "evaluate")) {
-            Object[] line =
-                    command.equals("show") ? new Object[] {command, model} : new Object[] {command, model, photos};
-            Run run = Run.of(line);
-            assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.MODEL);
-            assertThat(run.err()).contains("model.safetensors").doesNotContain("Exception");
-        }
-    }
 }

@@ -48,10 +48,9 @@ class EmbedCommandTest {
     }
 
     private static Run embed(Object... arguments) {
-        Run run = Run.of(Stream.concat(Stream.of("embed", "--device=cpu"), Stream.of(arguments))
+        return Run.of(Stream.concat(Stream.of("embed", "--device=cpu"), Stream.of(arguments))
                         .toArray())
                 .done();
-        return run;
     }
 
     private static float[] floats(StoredTensor tensor) {
@@ -120,8 +119,8 @@ class EmbedCommandTest {
                 }
             }
         }
-        Path each = folder.resolve("each.txt");
-        embed("--crops=each", "--format=csv", model, photos, each);
+        Path each = folder.resolve("each.csv");
+        embed("--crops=each", model, photos, each);
         assertThat(Files.readAllLines(each)).hasSize(16).element(5).asString().startsWith("paper/a.bmp,paper,4,");
     }
 

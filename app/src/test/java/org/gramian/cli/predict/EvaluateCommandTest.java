@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.gramian.backbone.Backbone;
 import org.gramian.cli.ImageFolder;
-import org.gramian.cli.Listings;
 import org.gramian.cli.Run;
 import org.gramian.cli.common.EvaluationTable;
 import org.gramian.cli.common.ExitCode;
@@ -172,12 +171,6 @@ class EvaluateCommandTest {
         run.failed(ExitCode.DATA, "stone/12.bmp");
         assertThat(run.out()).has(facts("23", "2", "1", "24"));
         assertThat(EvaluationFile.read(json).predictions()).hasSize(23);
-    }
-
-    @Test
-    void helpListsProtocols() {
-        assertThat(Run.of("evaluate", "--help").out()).contains("kfold[:5]", "dtd-official[", "Layouts:", "Crops");
-        assertThat(Listings.protocols()).as("lines that need no wrapping").doesNotContainPattern(".{111}");
     }
 
     @Test

@@ -155,10 +155,6 @@ class FeaturesCommandTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("OUT", "5.0 MB", "3.0 MB"))
                 .hasMessageContaining("--no-cache");
-        assertThatThrownBy(() -> FeatureOutput.requireSpace(out, 5_000_000, 0, 9_999_999))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("10.0 MB"))
-                .satisfies(refused -> assertThat(refused.getMessage()).doesNotContain("cache"));
     }
 
     @Test

@@ -131,9 +131,4 @@ class NearestCommandTest {
         nearest(folder.resolve("model.onnx"), TinyRun.training().images().root())
                 .failed(ExitCode.MODEL, "gramian train", "ONNX");
     }
-
-    @Test
-    void rejectsTopBelowOne() {
-        nearest("--top=0", TinyRun.folder(), folder).failed(ExitCode.USAGE, "--top", "1");
-    }
 }

@@ -99,9 +99,11 @@ public record GoldenCheck(DType type, Device device) {
                 "X assignWeight assignBias centroids",
                 "V",
                 (x, p) -> L2.apply(new NetVlad(4, false).apply(x, p), NONE));
-        layer("deep_ten", "X codewords smoothing", "E", (x, p) -> new DeepTen(4)
-                .apply(x, p)
-                .reshape(3, 4, 7));
+        layer(
+                "deep_ten",
+                "X codewords smoothing",
+                "E",
+                (x, p) -> new DeepTen(4).apply(x, p).reshape(3, 4, 7));
         layer("radam", "X", "v", new Radam(4)::apply);
         layer("sot", "M weight start", "v", new CrossCovariance(2, 3, 2)::apply);
         layer("dropcov", "M weight draws", "X", new DropCov()::apply);
@@ -198,7 +200,8 @@ public record GoldenCheck(DType type, Device device) {
 
     /** Computes outputs, and the gradients of the last one if the file has its upstream gradient {@code g} or it is a loss. */
     private Map<String, Tensor> compute(ReferenceLayer layer, TensorFile file) throws TensorFileException {
-        boolean differentiated = file.tensors().containsKey("g") || layer.outputs.getLast().equals("loss");
+        boolean differentiated =
+                file.tensors().containsKey("g") || layer.outputs.getLast().equals("loss");
         Map<String, Tensor> computed = new LinkedHashMap<>();
         try (Tape tape = differentiated ? Tape.recording() : Tape.inference()) {
             SequencedMap<String, Var> in = new LinkedHashMap<>();
@@ -276,7 +279,8 @@ public record GoldenCheck(DType type, Device device) {
             mixture.put("fisher." + name, parameters.get(name));
         }
         Bindings bindings = Bindings.of(mixture);
-        Var x = maps.reshape(maps.shape().at(0), maps.shape().at(1), 1, maps.shape().at(2));
+        Var x = maps.reshape(
+                maps.shape().at(0), maps.shape().at(1), 1, maps.shape().at(2));
         Var whole = Pooling.parse("fisher:4,weights=true").apply(x, bindings);
         return List.of(
                 whole.slice(1, 0, 4),
@@ -286,8 +290,8 @@ public record GoldenCheck(DType type, Device device) {
 
     /** Computes the head with classifier and loss; K and Y are outputs of the first stages. */
     private static List<Var> head(Var x, Bindings p) {
-        Bindings bindings = Bindings.of(Map.of(
-                "conv.weight", p.get("convWeight"), "conv.bias", p.get("convBias"), "spd0.weight", p.get("W")));
+        Bindings bindings = Bindings.of(
+                Map.of("conv.weight", p.get("convWeight"), "conv.bias", p.get("convBias"), "spd0.weight", p.get("W")));
         Var z = Pooling.parse("conv:7/rbf/spd:4/relu/triu/root/l2").apply(x, bindings);
         Var logits = z.linear(p.get("fcWeight"), p.get("fcBias"));
         Tensor targets = Classification.oneHot(
@@ -308,7 +312,8 @@ public record GoldenCheck(DType type, Device device) {
             for (Retraction retraction : List.of(Retraction.QR, Retraction.POLAR)) {
                 Tensor w = start.value();
                 for (int step = 0; step < gradients.size(0); step++) {
-                    Tensor f = gradients.slice(0, step, step + 1).reshape(w.shape().sizes());
+                    Tensor f =
+                            gradients.slice(0, step, step + 1).reshape(w.shape().sizes());
                     w = retraction.apply(w, Stiefel.gradient(w, f, metric).mul(-0.1));
                 }
                 ends.add(start.tape().constant(w));

@@ -126,12 +126,10 @@ record VocabularyLowering(Graph graph, HostParameters parameters) {
                 components,
                 (k, i) -> Math.sqrt(0.5) / (positions * Math.sqrt(w[k]) * sigma[i] * sigma[i]),
                 channels));
-        List<Value> parts = new ArrayList<>();
+        List<Value> parts = new ArrayList<>(List.of(ofMeans.flatten(), ofDeviations.flatten()));
         if (fisher.withWeights()) {
-            parts.add(ofWeights(zeroth, w, positions).flatten());
+            parts.addFirst(ofWeights(zeroth, w, positions).flatten());
         }
-        parts.add(ofMeans.flatten());
-        parts.add(ofDeviations.flatten());
         return graph.concat(parts, 1);
     }
 

@@ -35,7 +35,7 @@ final class Fusion {
     /** A tensor, the same one wherever the name occurs: a weight of a rank, or any with rank 0. */
     private record Any(String name, int rank) implements Pattern {}
 
-    private record Number(double value) implements Pattern {}
+    private record Constant(double value) implements Pattern {}
 
     /** Any number, which becomes an attribute. */
     private record Attribute(String name) implements Pattern {}
@@ -62,7 +62,7 @@ final class Fusion {
     }
 
     private static Pattern number(double value) {
-        return new Number(value);
+        return new Constant(value);
     }
 
     private static Pattern scaled(Pattern x, double factor) {
@@ -256,7 +256,7 @@ final class Fusion {
     private @Nullable Match match(Pattern pattern, String tensor, Match before) {
         return switch (pattern) {
             case Any any -> any.rank == 0 || rank(tensor) == any.rank ? before.with(any.name, tensor) : null;
-            case Number number -> near(number(tensor), number.value) ? before : null;
+            case Constant constant -> near(number(tensor), constant.value) ? before : null;
             case Attribute attribute -> {
                 Match match = before.copy();
                 match.numbers.put(attribute.name, number(tensor));

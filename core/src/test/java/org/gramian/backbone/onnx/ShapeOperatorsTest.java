@@ -6,6 +6,7 @@ import static org.gramian.testing.Facts.assertRejected;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -46,10 +47,8 @@ final class ShapeOperatorsTest {
         """)
     void sliceTakesIndexes(long size, long start, long end, long step, String expected) {
         Operand range = Operand.of(HostTensor.of(LongStream.range(0, size).toArray()));
-        HostTensor slice = result(
-                        "Slice", range, new long[] {start}, new long[] {end}, new long[] {0}, new long[] {step})
-                .constant();
-        assertThat(slice).isNotNull();
+        long[][] bounds = {{start}, {end}, {0}, {step}};
+        HostTensor slice = Objects.requireNonNull(result("Slice", range, bounds).constant());
         String found = Arrays.stream(slice.integers()).mapToObj(Long::toString).collect(Collectors.joining(" "));
         assertThat(found).isEqualTo(expected == null ? "" : expected);
     }

@@ -66,7 +66,6 @@ public final class CudaGraphOptimizer implements AutoCloseable {
     /**
      * Sets the constants of the next step in the cells, before the step or the replay of its graph.
      *
-     * @param rate learning rate
      * @param ahead steps that were begun since the host last set the optimizer's step count
      */
     public void prepare(double rate, int ahead) {
@@ -80,7 +79,6 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         cells.setStep(rate, correction1, correction2, optimizer.averageDecay(before));
     }
 
-    /** Adds steps that the cells counted to the optimizer's own count. */
     public void taken(int steps) {
         optimizer.setSteps(optimizer.steps() + steps);
     }
@@ -89,10 +87,6 @@ public final class CudaGraphOptimizer implements AutoCloseable {
      * Registers hooks that do a part of {@link #step} during the backward pass: steps on the Stiefel manifold, which are many small
      * products, and the finite check of large gradients. {@link #step} must then get the same groups and the gradients of that pass,
      * unchanged. There are no hooks if gradients are clipped: the factor depends on all of them.
-     *
-     * @param tape tape of the step, before its backward pass
-     * @param groups groups of the parameters
-     * @param variables variable of each parameter
      */
     public void registerHooks(Tape tape, List<ParameterGroup> groups, Map<Parameter, Var> variables) {
         results.clear(); // of a failed step

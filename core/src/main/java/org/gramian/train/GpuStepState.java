@@ -67,7 +67,6 @@ public final class GpuStepState implements AutoCloseable {
     /**
      * Sets what the next step needs, in one launch.
      *
-     * @param rate learning rate
      * @param correction1 {@code 1 − β₁ᵗ}
      * @param correction2 {@code 1 − β₂ᵗ}
      * @param average decay of averaged weights
@@ -114,26 +113,13 @@ public final class GpuStepState implements AutoCloseable {
                 (int) values[STEPS], values[LOSS], (int) values[CORRECT], values[WRONG] != 0, values[BATCH_LOSS]);
     }
 
-    /**
-     * Writes the places and labels of the next batch.
-     *
-     * @param order places of an epoch's examples, I64
-     * @param labels of all places, I64
-     * @param places of the batch, written
-     * @param batchLabels of the batch, written
-     */
+    /** Writes the places and labels of the next batch. */
     public void nextPlaces(Tensor order, Tensor labels, Tensor places, Tensor batchLabels) {
         int batch = Math.toIntExact(places.size(0));
         PROGRAM.launch("next_places", LaunchConfig.over(batch), cells, order, labels, places, batchLabels, batch);
     }
 
-    /**
-     * Adds loss and accuracy of a batch, before the backward pass frees its scores.
-     *
-     * @param scores {@code [n, k]}
-     * @param labels I64 {@code [n]}
-     * @param loss the mean over the batch
-     */
+    /** Adds loss and accuracy of a batch, before the backward pass frees its scores. */
     public void observe(Tensor scores, Tensor labels, Tensor loss) {
         try (Scope _ = Scope.open()) {
             PROGRAM.launch(

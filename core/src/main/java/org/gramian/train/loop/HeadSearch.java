@@ -54,7 +54,8 @@ import org.gramian.train.feature.FrozenBackbone;
  * candidate of the shortest descriptor within one standard error of the best is selected (Breiman et al., Classification and Regression Trees,
  * 1984, section 3.4.3), with an SVM in place of LDA if its accuracy is higher by more than one standard error.
  */
-public final class HeadSearch {
+public record HeadSearch(
+        TrainingData data, TrainingContext context, int classes, Optional<LinearSolver> solver, long seed) {
     /** Value of the pooling option that selects this search. */
     public static final String AUTO = "auto";
 
@@ -117,23 +118,12 @@ public final class HeadSearch {
         }
     }
 
-    private final TrainingData data;
-    private final TrainingContext context;
-    private final FrozenBackbone network;
-    private final Backbone backbone;
-    private final int classes;
-    private final Optional<LinearSolver> solver;
-    private final long seed;
+    private FrozenBackbone network() {
+        return data.extraction().extractor().network();
+    }
 
-    public HeadSearch(
-            TrainingData data, TrainingContext context, int classes, Optional<LinearSolver> solver, long seed) {
-        this.data = data;
-        this.context = context;
-        this.network = data.extraction().extractor().network();
-        this.backbone = network.backbone();
-        this.classes = classes;
-        this.solver = solver;
-        this.seed = seed;
+    private Backbone backbone() {
+        return network().backbone();
     }
 
     /** A pooling to compare. */
@@ -299,8 +289,9 @@ public final class HeadSearch {
                                 + " average pooling is used; add images, or set --pooling"));
                 return Optional.empty();
             }
-            List<Candidate> singles = candidates(backbone).stream()
-                    .filter(candidate -> roomy(resolved(candidate).descriptorSize(backbone.channels()))
+            List<Candidate> singles = candidates(backbone()).stream()
+                    .filter(candidate -> roomy(resolved(candidate)
+                                    .descriptorSize(backbone().channels()))
                             .isPresent())
                     .toList();
             int[] first = eligible(
@@ -478,20 +469,20 @@ public final class HeadSearch {
         }
 
         private Pooling resolved(Candidate candidate) {
-            return Pooling.parse(candidate.pooling()).resolve(backbone, labels.length);
+            return Pooling.parse(candidate.pooling()).resolve(backbone(), labels.length);
         }
 
         /** Computes the descriptors of some images by a pooling that is fitted to them, and their products. */
         private Member describe(Candidate candidate, int[] which) {
             Pooling pooling = resolved(candidate);
-            long size = pooling.descriptorSize(backbone.channels());
+            long size = pooling.descriptorSize(backbone().channels());
             try (Scope scope = Scope.open();
                     ParameterSet parameters = pooling.initialize(
-                            backbone.channels(), new SplittableRandom(seed), DType.F32, context.device())) {
+                            backbone().channels(), new SplittableRandom(seed), DType.F32, context.device())) {
                 Map<String, Tensor> tail = new HashMap<>();
                 pooling.pretrained()
                         .forEach((own, name) ->
-                                tail.put(own, network.tail().get(name).value()));
+                                tail.put(own, network().tail().get(name).value()));
                 parameters.assign(tail);
                 if (Fitting.isNeeded(pooling)) {
                     int step = Math.ceilDiv(which.length, Fitting.images(pooling));

@@ -9,27 +9,11 @@ import org.gramian.train.AveragedWeights;
 import org.gramian.train.Optimizer;
 
 /** State of a stage besides its {@link StageProgress}: parameters, the optimizer, and copies of the best parameters. */
-final class StageState implements AutoCloseable {
-    private final SequencedMap<String, Parameter> parameters;
-    private final Optimizer optimizer;
-    private final SequencedMap<String, Tensor> best = new LinkedHashMap<>();
-
+record StageState(SequencedMap<String, Parameter> parameters, Optimizer optimizer, SequencedMap<String, Tensor> best)
+        implements AutoCloseable {
     /** @param optimizer closed with this */
     StageState(Trainable model, Optimizer optimizer) {
-        this.parameters = model.parameters();
-        this.optimizer = optimizer;
-    }
-
-    SequencedMap<String, Parameter> parameters() {
-        return parameters;
-    }
-
-    Optimizer optimizer() {
-        return optimizer;
-    }
-
-    SequencedMap<String, Tensor> best() {
-        return best;
+        this(model.parameters(), optimizer, new LinkedHashMap<>());
     }
 
     /** Swaps the averaged weights (EMA) into the parameters until closed; has no effect if the recipe has no EMA. */

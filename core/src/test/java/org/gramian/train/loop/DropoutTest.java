@@ -87,17 +87,6 @@ class DropoutTest {
     }
 
     @Test
-    void anExampleHasItsMaskInAnyBatch() {
-        Dropout dropout = Dropout.of(0.3, 9, 2, 4);
-        double[] all = dropout.factors(PLACES, COLUMNS);
-        double[] some = dropout.factors(new int[] {17, 3}, COLUMNS);
-        assertThat(Arrays.copyOfRange(some, 0, COLUMNS))
-                .containsExactly(Arrays.copyOfRange(all, 17 * COLUMNS, 18 * COLUMNS));
-        assertThat(Arrays.copyOfRange(some, COLUMNS, 2 * COLUMNS))
-                .containsExactly(Arrays.copyOfRange(all, 3 * COLUMNS, 4 * COLUMNS));
-    }
-
-    @Test
     void descriptorsAndTheirGradientsAreTimesTheFactors() {
         Dropout dropout = Dropout.of(0.4, 9, 1, 0);
         int[] places = {4, 8, 15};

@@ -3,16 +3,12 @@ package org.gramian.train.loop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
-import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.assertj.core.data.Offset;
-import org.gramian.autodiff.Classification;
-import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
-import org.gramian.tensor.Tensor;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.gramian.train.recipe.Recipe;
@@ -61,16 +57,6 @@ class TargetsTest {
             }
             assertThat(sum).isCloseTo(targets.weight(labels[i]), ROUNDING);
         }
-    }
-
-    @RandomTest(times = 5)
-    void withoutSmoothingAndWeightsRowsHaveASingleOne(Seed seed) {
-        SplittableRandom random = seed.random();
-        long[] counts = counts(random);
-        int[] labels = labels(random, counts.length);
-        Tensor rows = Targets.of(new Recipe.Loss(0, ClassWeights.NONE), counts).rows(labels, Device.CPU);
-        long[] wide = Arrays.stream(labels).asLongStream().toArray();
-        assertTensor(rows).isIdenticalTo(Classification.oneHot(wide, counts.length, DType.F32));
     }
 
     @RandomTest

@@ -163,18 +163,15 @@ public record Settings(Map<String, Setting> values) {
     }
 
     /** Returns the value of a key; empty if it is unset. */
+    @SuppressWarnings("unchecked") // parsed by the codec of the key
     public <T> Optional<T> find(ConfigKey<T> key) {
-        return Optional.ofNullable(values.get(key.name())).map(setting -> value(setting));
+        return Optional.ofNullable(values.get(key.name())).map(setting -> (T) setting.value());
     }
 
     /** Returns the value of a key that is set. */
-    public <T> T get(ConfigKey<T> key) {
-        return value(setting(key.name()));
-    }
-
     @SuppressWarnings("unchecked") // parsed by the codec of the key
-    private static <T> T value(Setting setting) {
-        return (T) setting.value();
+    public <T> T get(ConfigKey<T> key) {
+        return (T) setting(key.name()).value();
     }
 
     /**

@@ -29,7 +29,10 @@ public enum ImageFormat {
     /** Sizes of the second header of a BMP, one for each version. */
     private static final List<Integer> BMP_HEADERS = List.of(12, 40, 52, 56, 64, 108, 124);
 
+    @SuppressWarnings("ImmutableEnumChecker") // made by Set.of
     private final Set<String> signatures;
+
+    @SuppressWarnings("ImmutableEnumChecker") // made by Set.of
     private final Set<String> extensions;
 
     /** @param signatures first bytes, in ISO 8859-1 */

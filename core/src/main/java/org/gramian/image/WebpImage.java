@@ -39,7 +39,6 @@ final class WebpImage {
     private @Nullable Span exif;
     private @Nullable Span alpha;
     private @Nullable Span image;
-    private Size size = new Size(0, 0);
 
     private WebpImage(byte[] content, DecodingLimits bounds) {
         this.content = content;
@@ -150,7 +149,6 @@ final class WebpImage {
         }
         if (image == null) {
             image = chunk;
-            size = coded;
         }
     }
 

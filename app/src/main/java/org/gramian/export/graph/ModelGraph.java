@@ -34,9 +34,9 @@ public final class ModelGraph {
      */
     public static final Set<String> OPERATORS =
             Set.of(("Abs Add ArgMax AveragePool BatchNormalization Clip Concat Conv Div Erf Exp Expand Gather Gemm"
-                + " GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max MaxPool"
-                + " Mul Neg Pad Pow Reciprocal ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax Sqrt Sub Sum"
-                + " Tanh Transpose Where")
+                            + " GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max MaxPool"
+                            + " Mul Neg Pad Pow Reciprocal ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax Sqrt Sub Sum"
+                            + " Tanh Transpose Where")
                     .split(" ", -1));
 
     private ModelGraph() {}

@@ -102,7 +102,7 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
         if (accepted.isPresent() && !accepted.get().equals(sha256)) {
             throw new IOException(
                     ("%s: expected the SHA-256 %s, which was accepted on first use, found %s, which shares the"
-                        + " published digits; if the publisher replaced the file, delete its line in %s and retry")
+                                    + " published digits; if the publisher replaced the file, delete its line in %s and retry")
                             .formatted(known.file(), accepted.get(), sha256, record));
         }
         if (accepted.isEmpty()) {

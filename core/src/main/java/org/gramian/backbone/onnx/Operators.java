@@ -27,13 +27,6 @@ import org.jspecify.annotations.Nullable;
 final class Operators {
     private record Rule(Function<NodeContext, BoundOperator> constants, Function<NodeContext, BoundOperator> data) {}
 
-    private static final Function<NodeContext, BoundOperator> DATA_ONLY = at -> {
-        throw at.error("expected data that depends on the image, found constants only");
-    };
-    private static final Function<NodeContext, BoundOperator> CONSTANTS_ONLY = at -> {
-        throw at.error("expected constant inputs, found data that depends on the image");
-    };
-
     private static final Map<String, Rule> ALL = new TreeMap<>();
 
     static {
@@ -137,6 +130,14 @@ final class Operators {
 
     private Operators() {}
 
+    private static BoundOperator requireData(NodeContext at) {
+        throw at.error("expected data that depends on the image, found constants only");
+    }
+
+    private static BoundOperator requireConstants(NodeContext at) {
+        throw at.error("expected constant inputs, found data that depends on the image");
+    }
+
     private static void function(String name, DoubleUnaryOperator constants, UnaryOperator<Var> data) {
         both(name, at -> HostMath.map(at, constants), at -> at.map(at.in(0), data));
     }
@@ -147,11 +148,11 @@ final class Operators {
     }
 
     private static void constants(String name, Function<NodeContext, HostTensor> constants) {
-        both(name, constants, CONSTANTS_ONLY);
+        both(name, constants, Operators::requireConstants);
     }
 
     private static void data(String name, Function<NodeContext, BoundOperator> data) {
-        ALL.put(name, new Rule(DATA_ONLY, data));
+        ALL.put(name, new Rule(Operators::requireData, data));
     }
 
     private static void shape(String name, Function<NodeContext, BoundOperator> operator) {

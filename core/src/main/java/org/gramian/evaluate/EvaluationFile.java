@@ -79,6 +79,7 @@ public final class EvaluationFile {
 
     private abstract static class FingerprintJson {
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        @SuppressWarnings("UnusedVariable") // Jackson calls the constructor of Fingerprint in its place
         FingerprintJson(String hex) {}
 
         @JsonValue

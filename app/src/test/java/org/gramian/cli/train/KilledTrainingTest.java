@@ -14,6 +14,7 @@ import java.util.random.RandomGenerator;
 import org.gramian.cli.Program;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
+import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -133,6 +134,23 @@ final class KilledTrainingTest {
         String course = "seed %d: %d kills, %d of them in training".formatted(seed, kills, trained);
         assertThat(kills).as(course).isEqualTo(KILLS);
         assertThat(trained).as(course).isGreaterThanOrEqualTo(Math.max(1, KILLS / 4));
+        assertResumes(out);
+    }
+
+    @Test
+    void terminatedRunResumesToTheSameBytes() throws IOException, InterruptedException {
+        Path out = root.resolve("terminated");
+        try (Program program = Program.start(root.resolve("terminated.log"), command(out))) {
+            awaitCheckpoint(program, out, written(out));
+            program.process().destroy(); // SIGTERM
+            assertThat(program.code()).as(program.said()).isEqualTo(ExitCode.INTERRUPTED);
+            assertThat(program.said()).contains("gramian train --resume " + out).doesNotContain("Exception");
+        }
+        assertThat(checkpoint(out)).exists();
+        assertResumes(out);
+    }
+
+    private static void assertResumes(Path out) throws IOException {
         Run.of(command(out).toArray()).done();
         assertThat(TinyTraining.names(out)).isEqualTo(TinyTraining.names(undisturbed));
         for (String name :

@@ -60,6 +60,9 @@ public final class Gallery {
         TEST
     }
 
+    /** Subsets by their numbers in files. */
+    private static final List<Subset> SUBSETS = List.of(Subset.TRAINING, Subset.VALIDATION, Subset.TEST);
+
     /** One image. */
     public record Item(String name, int label, Subset subset) {}
 
@@ -272,7 +275,11 @@ public final class Gallery {
             return this;
         }
 
-        /** @throws IllegalArgumentException if images are not consistent */
+        /**
+         * Returns the gallery.
+         *
+         * @throws IllegalArgumentException if images are not consistent
+         */
         public Gallery build() {
             return new Gallery(new About(classes, model, descriptorSize, leftOut), entries);
         }
@@ -331,7 +338,7 @@ public final class Gallery {
                     MemorySegment.copy(entries.get(i).vector(), 0, vectors, HALF, 2L * i * m, m);
                     Item item = entries.get(i).item();
                     labels.set(INT, 4L * i, item.label());
-                    parts.set(ValueLayout.JAVA_BYTE, i, (byte) item.subset().ordinal());
+                    parts.set(ValueLayout.JAVA_BYTE, i, (byte) SUBSETS.indexOf(item.subset()));
                 }
                 Map<String, StoredTensor> tensors = new LinkedHashMap<>();
                 tensors.put("vectors", new StoredTensor(DType.F16, Shape.of(n, m), vectors));
@@ -418,13 +425,13 @@ public final class Gallery {
             List<Entry> entries = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 int part = Byte.toUnsignedInt(parts.get(ValueLayout.JAVA_BYTE, i));
-                if (part >= Subset.values().length) {
+                if (part >= SUBSETS.size()) {
                     throw new IllegalArgumentException("expected 0, 1 or 2 as the part of an image, found " + part);
                 }
                 short[] halves = new short[length];
                 MemorySegment.copy(vectors, HALF, 2L * i * length, halves, 0, length);
                 Item item = new Item(
-                        new String(names[i], StandardCharsets.UTF_8), labels.get(INT, 4L * i), Subset.values()[part]);
+                        new String(names[i], StandardCharsets.UTF_8), labels.get(INT, 4L * i), SUBSETS.get(part));
                 entries.add(new Entry(item, thumbnails[i], halves));
             }
             return new Gallery(about, entries);

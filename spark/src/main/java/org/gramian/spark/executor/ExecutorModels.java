@@ -57,10 +57,12 @@ public final class ExecutorModels {
 
         /** Ends the use by a task, called once for each {@link #acquire}. */
         void release() {
-            synchronized (ExecutorModels.class) {
-                users--;
-            }
+            ExecutorModels.release(this);
         }
+    }
+
+    private static synchronized void release(Loaded model) {
+        model.users--;
     }
 
     /** Returns a model on a device, loading it for the first task. */

@@ -1,6 +1,6 @@
 /**
- * The command line. {@link org.gramian.cli.Main} lists the commands; they are grouped in sub-packages by what a user does. Only these
- * packages print or exit.
+ * The command line. {@link org.gramian.cli.Main} lists the commands; those that train are in {@code train}, the others in {@code
+ * command}. Only these packages print or exit.
  */
 @NullMarked
 package org.gramian.cli;

@@ -2,7 +2,7 @@ package org.gramian.cli;
 
 import com.microsoft.playwright.options.ColorScheme;
 import java.util.stream.Stream;
-import org.gramian.cli.model.Visit;
+import org.gramian.cli.command.Visit;
 
 /** Kinds of screens on which pages are checked. */
 public enum Screen {

@@ -1,0 +1,227 @@
+package org.gramian.cli.command;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.gramian.basis.AtomicFile;
+import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Columns;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.Version;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
+import org.gramian.image.audit.Audit;
+import org.gramian.image.audit.AuditOptions;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.audit.AuditReport.ClassCount;
+import org.gramian.image.audit.AuditReport.Contents;
+import org.gramian.image.audit.Finding;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.report.AuditPage;
+import org.gramian.report.ReportFile;
+import org.gramian.report.ThumbnailSet;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian audit}: what in a folder of images would spoil training. */
+@Command(
+        name = "audit",
+        mixinStandardHelpOptions = true,
+        header = "Check a dataset: unreadable images, duplicates, class imbalance.",
+        description = {
+            "Reads every image once and reports class counts, unreadable images, duplicates and near-duplicates (also",
+            "across classes and splits), small or imbalanced classes, and unusual sizes, aspect ratios and colours.",
+            "Exit code 3 if an error would invalidate training."
+        })
+public final class AuditCommand implements Callable<Integer> {
+    private static final Path STANDARD_OUTPUT = Path.of("-");
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--layout",
+            paramLabel = "NAME",
+            description = "directory layout, e.g. folders, csv or fmd; see below (default: detected)")
+    private @Nullable String layout;
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description = "also write JSON; '-' prints only JSON to standard output")
+    private @Nullable Path json;
+
+    @Option(names = "--html", paramLabel = "FILE", description = "also write an HTML report with thumbnails")
+    private @Nullable Path html;
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            description = "worker threads that decode images (default: all cores)")
+    private int threads = Runtime.getRuntime().availableProcessors();
+
+    @Option(names = "--all", description = "show all classes and all images of a finding")
+    private boolean all;
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "the folder, or a CSV file of path,label[,fold]")
+    private Path folder;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        boolean printed = STANDARD_OUTPUT.equals(json);
+        AtomicFile.require("--json", printed ? null : json, List.of());
+        AtomicFile.require("--html", html, List.of());
+        Function<Path, ReadResult> reader = new ImageReader(ImageLimits.DEFAULT)::read;
+        Audit audit = new Audit(AuditOptions.DEFAULT, reader, threads);
+        Dataset dataset = dataset();
+        AuditReport report = run(audit, dataset);
+        // Before the files: the work is not lost if one of them cannot be written.
+        console.out().print(printed ? report.json() : new AuditTable(report, all, new StringBuilder()).format());
+        console.out().flush();
+        if (json != null && !printed) {
+            new ReportFile(json).write(report.json());
+        }
+        if (html != null) {
+            ThumbnailSet album = ThumbnailSet.of(report, dataset, reader, threads);
+            new ReportFile(html)
+                    .write(AuditPage.of(report, dataset, album, Version.number())
+                            .html());
+        }
+        return report.spoils() ? ExitCode.DATA : ExitCode.DONE;
+    }
+
+    /** Also one that cannot be trained on, for want of a class: the audit is there to say so. */
+    private Dataset dataset() throws IOException {
+        try {
+            return Layouts.open(folder, Optional.ofNullable(layout));
+        } catch (DatasetException e) {
+            return e.dataset().orElseThrow(() -> e);
+        }
+    }
+
+    private AuditReport run(Audit audit, Dataset dataset) throws InterruptedException {
+        try (Progress progress = console.progress("auditing", dataset.samples().size())) {
+            return audit.of(dataset, progress);
+        }
+    }
+
+    /**
+     * An audit as text for the terminal: classes, contents, findings, verdict. Names come from the disk: characters
+     * that a terminal would obey are not passed on to it.
+     */
+    private record AuditTable(AuditReport report, boolean all, StringBuilder text) {
+        /** Number of classes shown; beyond it the largest and the smallest halves. */
+        private static final int CLASSES = 20;
+
+        private static final int ITEMS = 5;
+
+        String format() {
+            text.append(String.format(
+                    Locale.ROOT,
+                    "%s: %,d images in %,d classes (layout %s)%n%n",
+                    QuotedText.visible(report.root()),
+                    report.images(),
+                    report.classes().size(),
+                    QuotedText.visible(report.layout())));
+            classes();
+            contents();
+            report.findings().forEach(this::finding);
+            return text.append(AuditPage.verdict(report))
+                    .append(System.lineSeparator())
+                    .toString();
+        }
+
+        private void classes() {
+            Columns rows = new Columns();
+            boolean lost = !report.unreadable().isEmpty();
+            List<String> head = new ArrayList<>(List.of("class", "images"));
+            if (lost) {
+                head.add("readable");
+            }
+            head.addAll(report.splits());
+            rows.row(head);
+            List<ClassCount> classes = report.classes();
+            if (all || classes.size() <= CLASSES) {
+                classes.forEach(found -> rows.row(row(found, lost)));
+            } else {
+                List<ClassCount> sorted = classes.stream()
+                        .sorted(Comparator.comparingInt(ClassCount::readable)
+                                .reversed()
+                                .thenComparing(ClassCount::name))
+                        .toList();
+                sorted.subList(0, CLASSES / 2).forEach(found -> rows.row(row(found, lost)));
+                rows.row("... and " + (sorted.size() - CLASSES) + " more (--all)");
+                sorted.subList(sorted.size() - CLASSES / 2, sorted.size()).forEach(found -> rows.row(row(found, lost)));
+            }
+            rows.appendTo(text);
+            text.append(System.lineSeparator());
+        }
+
+        private static List<String> row(ClassCount found, boolean lost) {
+            List<String> cells = new ArrayList<>(List.of(found.name(), number(found.images())));
+            if (lost) {
+                cells.add(number(found.readable()));
+            }
+            found.splits().forEach(count -> cells.add(number(count)));
+            return cells;
+        }
+
+        private static String number(int value) {
+            return String.format(Locale.ROOT, "%,d", value);
+        }
+
+        private void contents() {
+            Contents contents = report.contents();
+            if (contents.readable() == 0) {
+                return;
+            }
+            new Columns()
+                    .row("", "min", "median", "max")
+                    .row(row("width", contents.width()))
+                    .row(row("height", contents.height()))
+                    .appendTo(text);
+            text.append("format  %s%ncolour  %s%n%n".formatted(counts(contents.formats()), counts(contents.colours())));
+        }
+
+        private static List<String> row(String name, Contents.Spread spread) {
+            return List.of(name, number(spread.smallest()), number(spread.median()), number(spread.largest()));
+        }
+
+        private static String counts(Map<?, Integer> counts) {
+            return counts.entrySet().stream()
+                    .map(entry -> number(entry.getValue()) + " "
+                            + entry.getKey().toString().replace('_', ' '))
+                    .collect(Collectors.joining(", "));
+        }
+
+        private void finding(Finding finding) {
+            text.append(String.format(
+                    Locale.ROOT, "%-8s%s%n", finding.severity().text(), QuotedText.visible(finding.sentence())));
+            int items = finding.items().size();
+            int shown = all ? items : Math.min(ITEMS, items);
+            for (Object item : finding.items().subList(0, shown)) {
+                text.append("        - %s%n".formatted(QuotedText.visible(item.toString())));
+            }
+            if (shown < items) {
+                text.append("        ... and %s more (--all)%n".formatted(number(items - shown)));
+            }
+            text.append("        %s%n%n".formatted(finding.advice()));
+        }
+    }
+}

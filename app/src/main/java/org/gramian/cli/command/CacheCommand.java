@@ -1,0 +1,237 @@
+package org.gramian.cli.command;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.gramian.basis.ByteSize;
+import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
+import org.gramian.basis.SharedFolderLock;
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.Durations;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.PlanText;
+import org.gramian.tensor.library.CacheFolder;
+import org.gramian.train.feature.FeatureCache;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code gramian cache}: lists what the cache folder holds. */
+@Command(
+        name = "cache",
+        mixinStandardHelpOptions = true,
+        header = "List the cache folder and remove old files.",
+        description = {
+            "Lists features, weights and unpacked libraries with their sizes and last use. The folder is"
+                    + " GRAMIAN_CACHE, or",
+            "gramian in the user's cache folder. After a run, the least recently used features above"
+                    + " GRAMIAN_CACHE_SIZE",
+            "(default: 10GB or a tenth of the free disk space, whichever is smaller; none: no limit) are removed."
+        },
+        synopsisSubcommandLabel = "[prune]",
+        subcommands = CacheCommand.Prune.class)
+public final class CacheCommand implements Callable<Integer> {
+    private static final String FEATURES = "features";
+    private static final List<String> LIBRARIES = List.of("libtorch-", "onnxruntime-");
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(names = "--json", description = "print JSON")
+    private boolean json;
+
+    record Row(String name, long bytes, Instant lastUse) {}
+
+    private record Listing(String folder, long bytes, long featureLimitBytes, List<Row> entries) {}
+
+    @Override
+    public Integer call() throws IOException {
+        Path folder = CacheFolder.ofProcess();
+        List<Row> rows = rows(folder);
+        long total = rows.stream().mapToLong(Row::bytes).sum();
+        Path disk = folder.resolve(FEATURES).toAbsolutePath();
+        while (!Files.isDirectory(disk)) {
+            disk = Objects.requireNonNull(disk.getParent(), "a disk has a root folder");
+        }
+        long limit = FeatureCache.limit(disk);
+        if (json) {
+            console.out().println(JsonText.indented(new Listing(folder.toString(), total, limit, rows)));
+            return ExitCode.DONE;
+        }
+        console.out().println("folder: " + folder);
+        String line = "%-50s %10s  %s%n";
+        console.out().printf(line, "name", "size", "last use");
+        rows.forEach(row ->
+                console.out().printf(line, QuotedText.visible(row.name), ByteSize.text(row.bytes), age(row.lastUse)));
+        console.out().printf(line, "total", ByteSize.text(total), "");
+        console.out()
+                .println("features: limit "
+                        + (limit == Long.MAX_VALUE ? "none" : ByteSize.text(limit)) + "; remove with: "
+                        + CommandHint.of("cache", "prune"));
+        return ExitCode.DONE;
+    }
+
+    /** What a cache folder holds: a row for each file of features, each file of weights, and everything else. */
+    static List<Row> rows(Path folder) throws IOException {
+        List<Row> rows = new ArrayList<>();
+        if (!Files.isDirectory(folder)) {
+            return rows;
+        }
+        for (Path entry : children(folder)) {
+            String name = String.valueOf(entry.getFileName());
+            if (name.equals(FEATURES)) {
+                FeatureCache.list(entry)
+                        .forEach(one -> rows.add(
+                                new Row(FEATURES + "/" + one.file().getFileName(), one.bytes(), one.lastUse())));
+            } else if (name.equals("weights") && Files.isDirectory(entry)) {
+                for (Path file : children(entry)) {
+                    rows.add(row(name + "/" + file.getFileName(), file));
+                }
+            } else if (!name.endsWith(".lock")) {
+                rows.add(row(name, entry));
+            }
+        }
+        return rows;
+    }
+
+    private static List<Path> children(Path folder) throws IOException {
+        try (Stream<Path> all = Files.list(folder)) {
+            return all.sorted().toList();
+        }
+    }
+
+    private static Row row(String name, Path path) throws IOException {
+        long bytes = 0;
+        Instant used = Instant.EPOCH;
+        for (Path file : walk(path)) {
+            BasicFileAttributes about = Files.readAttributes(file, BasicFileAttributes.class);
+            if (about.isRegularFile()) {
+                bytes += about.size();
+                for (FileTime time : List.of(about.lastAccessTime(), about.lastModifiedTime())) {
+                    used = time.toInstant().isAfter(used) ? time.toInstant() : used;
+                }
+            }
+        }
+        return new Row(name, bytes, used);
+    }
+
+    /** Returns everything in a folder, and itself first. */
+    private static List<Path> walk(Path folder) throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.toList();
+        } catch (UncheckedIOException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    private static String age(Instant then) {
+        Duration age = Duration.between(then, Instant.now());
+        return age.toDays() > 0 ? age.toDays() + " d ago" : PlanText.duration(age) + " ago";
+    }
+
+    /** {@code gramian cache prune}: removes old features, and unpacked libraries with {@code --all}. */
+    @Command(
+            name = "prune",
+            mixinStandardHelpOptions = true,
+            header = "Remove the least recently used features.",
+            description = {
+                "Without an option, removes the least recently used features above the limit GRAMIAN_CACHE_SIZE."
+                        + " Removed files",
+                "are computed or unpacked again when needed. Weights and libraries in use by a running process are"
+                        + " kept."
+            })
+    static final class Prune implements Callable<Integer> {
+        @Mixin
+        private final Console console = new Console();
+
+        @Option(
+                names = "--older-than",
+                paramLabel = "TIME",
+                converter = Durations.class,
+                description = "remove features last used longer ago than this, e.g. 30d, 2w or 12h")
+        private @Nullable Duration age;
+
+        @Option(
+                names = "--max-size",
+                paramLabel = "SIZE",
+                description = "remove the least recently used features until the rest fits, e.g. 2GB")
+        private @Nullable String size;
+
+        @Option(names = "--all", description = "remove all features and unpacked libraries")
+        private boolean all;
+
+        @Option(names = "--dry-run", description = "remove nothing, print what would be removed")
+        private boolean dry;
+
+        @Override
+        public Integer call() throws IOException {
+            if (all && (age != null || size != null)) {
+                throw new IllegalArgumentException("--all removes everything: remove --older-than and --max-size");
+            }
+            Long most = size == null ? null : ByteSize.parse(size);
+            Path folder = CacheFolder.ofProcess();
+            Path features = folder.resolve(FEATURES);
+            if (Files.isDirectory(features)) {
+                Instant before = age == null ? Instant.MIN : Instant.now().minus(age);
+                FeatureCache.Pruned pruned = FeatureCache.prune(features, before, limit(features, most), dry);
+                report(FEATURES, pruned.bytes(), 0);
+                console.out().println("features left: " + ByteSize.text(pruned.remaining()));
+            } else {
+                console.out().println("no features in " + folder);
+            }
+            if (all) {
+                libraries(folder);
+            }
+            return ExitCode.DONE;
+        }
+
+        private long limit(Path features, @Nullable Long most) throws IOException {
+            if (all) {
+                return 0;
+            }
+            if (most != null) {
+                return most;
+            }
+            return age == null ? FeatureCache.limit(features) : Long.MAX_VALUE;
+        }
+
+        private void libraries(Path folder) throws IOException {
+            for (Row row : rows(folder)) {
+                if (LIBRARIES.stream().anyMatch(row.name()::startsWith)) {
+                    Path place = folder.resolve(row.name());
+                    boolean free = SharedFolderLock.exclusively(place, () -> remove(place));
+                    report(row.name(), free ? row.bytes() : 0, free ? 0 : row.bytes());
+                }
+            }
+        }
+
+        private void remove(Path place) throws IOException {
+            if (dry) {
+                return;
+            }
+            for (Path path : walk(place).reversed()) {
+                Files.delete(path);
+            }
+        }
+
+        private void report(String what, long removed, long busy) {
+            console.out().println(what + ": " + (dry ? "would remove " : "removed ") + ByteSize.text(removed));
+            if (busy > 0) {
+                console.say(what + ": " + ByteSize.text(busy) + " kept: in use by a running process");
+            }
+        }
+    }
+}

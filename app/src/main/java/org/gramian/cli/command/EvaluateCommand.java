@@ -1,0 +1,197 @@
+package org.gramian.cli.command;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.gramian.basis.AtomicFile;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.EngineOptions;
+import org.gramian.cli.common.EvaluationTable;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.Version;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.Evaluator;
+import org.gramian.evaluate.Evaluator.Measurement;
+import org.gramian.evaluate.PredictionTable;
+import org.gramian.evaluate.TestImages;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.inference.OpenModel;
+import org.gramian.model.InferencePipeline;
+import org.gramian.model.ModelHeader;
+import org.gramian.report.ReportFile;
+import org.gramian.report.run.RunData;
+import org.gramian.report.run.RunReport;
+import org.gramian.report.run.Thumbnails;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian evaluate}: evaluates a model on labelled images. */
+@Command(
+        name = "evaluate",
+        mixinStandardHelpOptions = true,
+        header = "Evaluate a model on labelled images: accuracy, F1, confusion matrix.",
+        description = {
+            "Shows accuracy with its confidence interval, calibration error, precision and recall of every class, the",
+            "confusion matrix and the most confident errors. Evaluates the model's own test set of the dataset that it"
+                    + " was",
+            "trained on, and all images of other datasets.",
+            "Classes are matched by name. Unreadable images are skipped and listed; the exit code is then 3."
+        })
+public final class EvaluateCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--protocol",
+            paramLabel = "PROTOCOL",
+            description = "evaluate the test set of a protocol, e.g. thirds:3 (default: the model's own)")
+    private @Nullable String protocol;
+
+    @Option(names = "--fold", paramLabel = "NAME", description = "fold of the protocol, by number or name")
+    private @Nullable String fold;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            description = "random seed of the protocol (default: the model's own, or 0)")
+    private @Nullable Long seed;
+
+    @Option(names = "--all", description = "evaluate all images, including the training images")
+    private boolean all;
+
+    @Option(
+            names = "--crops",
+            paramLabel = "PLAN",
+            description = "crops: center, resize, paper or ten, optionally :SIZE and +flips (default: the model's own)")
+    private @Nullable String plan;
+
+    @Option(
+            names = {"--batch", "--batch-size"},
+            paramLabel = "N",
+            defaultValue = "" + InferencePipeline.DEFAULT_BATCH,
+            description = "batch size (default: ${DEFAULT-VALUE})")
+    private int batch;
+
+    @Option(
+            names = "--layout",
+            paramLabel = "LAYOUT",
+            description = "directory layout of DIR, e.g. folders, csv or fmd (default: detected)")
+    private @Nullable String layout;
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description = "also write metrics and all scores as JSON, for 'gramian compare'")
+    private @Nullable Path json;
+
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "also write an HTML report with the images behind the confusion matrix")
+    private @Nullable Path html;
+
+    @Option(names = "--csv", paramLabel = "FILE", description = "also write every prediction as CSV")
+    private @Nullable Path csv;
+
+    @Option(names = "--confusion", paramLabel = "FILE", description = "also write the confusion matrix as CSV")
+    private @Nullable Path confusion;
+
+    @Mixin
+    private final EngineOptions engine = new EngineOptions();
+
+    @Parameters(index = "1", paramLabel = "DIR", description = "folder of images, or a CSV file of path,label[,fold]")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path folder;
+
+    @Override
+    public Integer call() throws IOException {
+        TestImages.Request request = new TestImages.Request(
+                Optional.ofNullable(protocol).map(Protocols::parse),
+                Optional.ofNullable(fold),
+                Optional.ofNullable(seed),
+                all);
+        CropPlan crops = plan == null ? null : CropPlan.parse(plan);
+        List<Path> inputs = List.of(engine.model(), folder);
+        AtomicFile.require("--json", json, inputs);
+        AtomicFile.require("--html", html, inputs);
+        AtomicFile.require("--csv", csv, inputs);
+        AtomicFile.require("--confusion", confusion, inputs);
+        OpenModel.Request opening = engine.request().withSide(crops == null ? 0 : crops.size());
+        try (OpenModel opened = OpenModel.open(engine.model(), opening)) {
+            Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
+            dataset.notes().forEach(note -> console.say(note.text()));
+            Evaluator evaluator = evaluator(opened, crops);
+            TestImages images = TestImages.choose(dataset, opened.card(), request);
+            images.remarks().forEach(console::say);
+            Measurement measured = measure(evaluator, dataset, images);
+            int code = finish(measured);
+            if (html != null) {
+                report(html, measured.evaluation(), dataset, opened.header());
+            }
+            return code;
+        }
+    }
+
+    private Evaluator evaluator(OpenModel opened, @Nullable CropPlan crops) {
+        CropPlan taken = crops == null ? opened.card().crops() : crops;
+        opened.header().backbone().features(taken.size(), taken.size());
+        return new Evaluator(
+                opened.classifier().withCrops(taken).withBatch(batch), new ImageReader(ImageLimits.DEFAULT)::read);
+    }
+
+    private Measurement measure(Evaluator evaluator, Dataset dataset, TestImages images) throws IOException {
+        try (Progress progress = console.progress("evaluating", images.indexes().size())) {
+            return evaluator.measure(dataset, images.indexes(), images.setting(), progress);
+        }
+    }
+
+    private void report(Path page, Evaluation evaluation, Dataset dataset, ModelHeader header) throws IOException {
+        Path file = engine.model();
+        RunData material = RunData.of(
+                file.getFileName() + " on "
+                        + folder.toAbsolutePath().normalize().getFileName(),
+                evaluation,
+                new RunData.ModelData(file, Files.size(file), header),
+                Thumbnails.of(dataset, new ImageReader(ImageLimits.DEFAULT)::read));
+        new ReportFile(page).write(RunReport.html(List.of(material), Version.number()));
+        console.say("report: " + page);
+    }
+
+    private int finish(Measurement measured) throws IOException {
+        measured.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
+        Evaluation evaluation = measured.evaluation();
+        int lost = measured.unreadable().size();
+        // Printed before the files are written: a file that fails does not lose the result.
+        console.out().print(new EvaluationTable(evaluation).text());
+        if (lost > 0) {
+            console.out()
+                    .printf(
+                            "%nskipped as unreadable: %d of %d images%n",
+                            lost, lost + evaluation.predictions().size());
+        }
+        console.out().flush();
+        if (json != null) {
+            EvaluationFile.write(json, evaluation);
+        }
+        if (csv != null) {
+            PredictionTable.of(evaluation).write(csv);
+        }
+        if (confusion != null) {
+            evaluation.confusion().write(confusion);
+        }
+        return lost == 0 ? ExitCode.DONE : ExitCode.DATA;
+    }
+}

@@ -1,0 +1,238 @@
+package org.gramian.cli.command;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
+import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Columns;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TorchOptions;
+import org.gramian.cli.common.TrainedModel;
+import org.gramian.explain.Attribution;
+import org.gramian.explain.CroppedImage;
+import org.gramian.explain.Explainer;
+import org.gramian.explain.Explainer.Settings;
+import org.gramian.explain.Explanation;
+import org.gramian.explain.Explanation.ChannelPair;
+import org.gramian.explain.Faithfulness;
+import org.gramian.explain.HeatImage;
+import org.gramian.explain.HeatMap;
+import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.model.UnreadableImageException;
+import org.gramian.report.ReportFile;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian explain}: which regions of an image, and which feature maps, drive a model's decision. */
+@Command(
+        name = "explain",
+        mixinStandardHelpOptions = true,
+        header = "Explain a prediction by image regions and channel pairs.",
+        description = {
+            "Backpropagates the score of a class to the feature maps, through classifier, SPD layers and kernel, and"
+                    + " writes",
+            "a heat map of the image with the channel pairs that contribute most."
+        })
+public final class ExplainCommand implements Callable<Integer> {
+    /** More could not be looked at, and each takes a map of the image. */
+    private static final int MAX_PAIRS = 100;
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--class",
+            paramLabel = "NAME",
+            description = "class to explain, e.g. wood (default: the predicted class)")
+    private @Nullable String className;
+
+    @Option(
+            names = "--layer",
+            paramLabel = "LAYER",
+            description = "layer of the heat map, e.g. inception_3b; earlier layers have finer maps"
+                    + " (default: the layer that is pooled)")
+    private @Nullable String layer;
+
+    @Option(
+            names = "--attribution",
+            paramLabel = "NAME",
+            description = "attribution method: gradient-times-feature, gradient-against-blank,"
+                    + " grad-cam, gradient-norm, integrated or integrated-against-blank (default:"
+                    + " integrated-against-blank, the most faithful one in docs/explain.md)")
+    private @Nullable String attribution;
+
+    @Option(
+            names = "--pairs",
+            paramLabel = "K",
+            defaultValue = "" + Settings.DEFAULT_PAIRS,
+            description = "channel pairs to show, at most " + MAX_PAIRS + " (default: ${DEFAULT-VALUE})")
+    private int pairs;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "also write the numbers as JSON")
+    private @Nullable Path json;
+
+    @Option(
+            names = "--check",
+            description = "also test the heat map: mask its hottest fifth and other regions of the same size, and"
+                    + " compare the scores")
+    private boolean check;
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Mixin
+    private final TrainedModel model = new TrainedModel();
+
+    @Parameters(index = "1", paramLabel = "IMAGE", description = "the image")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path imageFile;
+
+    @Parameters(index = "2", paramLabel = "OUT.png", description = "the image to write")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path out;
+
+    @Override
+    public Integer call() throws IOException {
+        Path file = model.notExported();
+        ModelCard card = ModelFile.header(file).card();
+        Settings settings = settings();
+        requireOutputs(file);
+        Image image = read(card);
+        try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
+            Explainer explainer = new Explainer(stored.model(), stored.card(), settings);
+            CroppedImage view = CroppedImage.of(image, stored.card());
+            Explanation why =
+                    className == null ? explainer.explain(view) : explainer.explain(view, label(card, className));
+            byte[] png = HeatImage.png(HeatImage.sheet(image, why));
+            AtomicFile.put(out, partial -> Files.write(partial, png));
+            if (json != null) {
+                new ReportFile(json).write(JsonText.indented(ExplanationJson.of(why)) + "\n");
+            }
+            console.out().print(lines(why));
+            if (check) {
+                console.out().println(tried(stored, image, why));
+            }
+            console.out().flush();
+            console.say("wrote " + out);
+            return ExitCode.DONE;
+        }
+    }
+
+    private Settings settings() {
+        if (pairs < 0 || pairs > MAX_PAIRS) {
+            throw new IllegalArgumentException("--pairs: expected 0 to " + MAX_PAIRS + ", found " + pairs);
+        }
+        Attribution chosen = attribution == null ? Settings.DEFAULT.attribution() : Attribution.parse(attribution);
+        return new Settings(Optional.ofNullable(layer), chosen, pairs);
+    }
+
+    private void requireOutputs(Path file) throws IOException {
+        if (!out.toString().toLowerCase(Locale.ROOT).endsWith(".png")) {
+            throw new IllegalArgumentException("OUT: expected a file name that ends with .png, found " + out);
+        }
+        AtomicFile.require("OUT", out, List.of(file, imageFile));
+        AtomicFile.require("--json", json, List.of(file, imageFile));
+        if (json != null
+                && out.toAbsolutePath().normalize().equals(json.toAbsolutePath().normalize())) {
+            throw new IllegalArgumentException("expected two files for OUT.png and --json, found " + out + " for both");
+        }
+    }
+
+    private Image read(ModelCard card) throws UnreadableImageException {
+        ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(imageFile);
+        return switch (card.crops().whole().testing().validate(reading, Optional.empty())) {
+            case ReadResult.Unreadable problem -> throw new UnreadableImageException(imageFile, problem);
+            case ReadResult.Readable(Image image, var _) -> image;
+        };
+    }
+
+    private static int label(ModelCard card, String name) {
+        int label = card.classes().indexOf(name);
+        if (label < 0) {
+            throw new IllegalArgumentException("--class: expected a class of the model, found '" + name + "'"
+                    + NearestWord.suggestion(name, card.classes()) + "; 'gramian show' lists them");
+        }
+        return label;
+    }
+
+    private static String tried(ModelFile.Stored stored, Image image, Explanation why) {
+        Faithfulness.Trial trial = Faithfulness.DEFAULT.of(
+                stored.model(), stored.card(), image, why.heat(), label(stored.card(), why.className()));
+        return String.format(
+                Locale.ROOT,
+                "check          score %.3f; hottest fifth masked %.3f, other regions masked %.3f: %s",
+                trial.whole(),
+                trial.withoutHottest(),
+                trial.withoutOther(),
+                trial.holds() ? "the heat map is faithful" : "the heat map is not faithful for this image");
+    }
+
+    private static String lines(Explanation why) {
+        StringBuilder text = new StringBuilder(String.format(
+                Locale.ROOT,
+                "class          %s, probability %.4f, score %.4f%s%ncovered        %.0f %% of the image%nchannels     "
+                        + "  %s%n",
+                QuotedText.visible(why.className()),
+                why.probability(),
+                why.score(),
+                why.isAnswer() ? "" : "; not the predicted class",
+                100 * why.heat().coverage(),
+                why.parts().text()));
+        Columns columns = new Columns();
+        for (ChannelPair pair : why.pairs()) {
+            String maps = pair.first() == pair.second()
+                    ? "channel " + pair.first()
+                    : "channels " + pair.first() + " and " + pair.second();
+            columns.row("  " + maps, String.format(Locale.ROOT, "%+.5f", pair.contribution()));
+        }
+        columns.appendTo(text);
+        return text.toString();
+    }
+
+    private record ExplanationJson(
+            @JsonProperty("class") String className,
+            boolean answer,
+            double probability,
+            double score,
+            double coverage,
+            Heat heat,
+            String parts,
+            List<Pair> pairs) {
+        record Pair(int first, int second, double contribution) {}
+
+        @SuppressWarnings("ArrayRecordComponent") // never compared
+        record Heat(int width, int height, float[] strengths) {}
+
+        static ExplanationJson of(Explanation why) {
+            HeatMap heat = why.heat();
+            return new ExplanationJson(
+                    why.className(),
+                    why.isAnswer(),
+                    why.probability(),
+                    why.score(),
+                    heat.coverage(),
+                    new Heat(heat.width(), heat.height(), heat.strengths()),
+                    why.parts().name().toLowerCase(Locale.ROOT),
+                    why.pairs().stream()
+                            .map(pair -> new Pair(pair.first(), pair.second(), pair.contribution()))
+                            .toList());
+        }
+    }
+}

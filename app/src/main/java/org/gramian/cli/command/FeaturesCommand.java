@@ -1,0 +1,299 @@
+package org.gramian.cli.command;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.backbone.weights.Weights;
+import org.gramian.basis.AtomicFile;
+import org.gramian.basis.ByteSize;
+import org.gramian.basis.JsonText;
+import org.gramian.cli.common.CacheOptions;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.InputOptions;
+import org.gramian.cli.common.OnnxImport;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.TorchOptions;
+import org.gramian.cli.common.Version;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.file.TensorFileException;
+import org.gramian.train.feature.FeatureCache;
+import org.gramian.train.feature.FeatureExtraction;
+import org.gramian.train.feature.FeatureExtractor;
+import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.feature.FrozenBackbone;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian features}: feature maps of a folder of images, for people who go on elsewhere. */
+@Command(
+        name = "features",
+        mixinStandardHelpOptions = true,
+        header = "Extract and cache feature maps of images.",
+        description = {
+            "Computes feature maps of all images of a dataset, for use in other programs.",
+            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'image' [rows], an index into"
+                    + " the",
+            "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata as JSON. Each crop of each image is a"
+                    + " row.",
+            "Unreadable images are skipped and listed; the exit code is then 3."
+        })
+public final class FeaturesCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Mixin
+    private final BackboneOptions backbone = new BackboneOptions();
+
+    @Option(
+            names = "--crops",
+            paramLabel = "PLAN",
+            defaultValue = "center",
+            description =
+                    "crops: center, resize, paper or ten, optionally :SIZE and +flips (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String plan;
+
+    @Option(names = "--size", paramLabel = "N", description = "image size: side of the crops in pixels (default: 224)")
+    private @Nullable Integer size;
+
+    @Option(names = "--training", description = "training crops, drawn with --seed, instead of test crops")
+    private boolean training;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "random seed of the crops (default: ${DEFAULT-VALUE})")
+    private long seed;
+
+    @Option(
+            names = "--dtype",
+            paramLabel = "TYPE",
+            defaultValue = "f32",
+            description = "precision: f32 or f16 (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private DType precision;
+
+    @Option(
+            names = {"--batch", "--batch-size"},
+            paramLabel = "N",
+            defaultValue = "" + FeatureExtractor.DEFAULT_BATCH,
+            description = "batch size (default: ${DEFAULT-VALUE})")
+    private int batch;
+
+    @Option(
+            names = "--layout",
+            paramLabel = "LAYOUT",
+            description = "directory layout of DIR, e.g. folders, csv or fmd (default: detected)")
+    private @Nullable String layout;
+
+    @Mixin
+    private final CacheOptions caching = new CacheOptions();
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "folder of images, or a CSV file of path,label[,fold]")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path folder;
+
+    @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path out;
+
+    @Override
+    public Integer call() throws IOException {
+        if (precision != DType.F32 && precision != DType.F16) {
+            throw new IllegalArgumentException("--dtype: expected f32 or f16, found " + precision);
+        }
+        Crops crops = crops();
+        backbone.backbone().features(crops.size(), crops.size());
+        caching.check();
+        if (!out.toString().endsWith(".safetensors")) {
+            throw new IllegalArgumentException("OUT must end with .safetensors, found " + out);
+        }
+        AtomicFile.require("OUT", out, List.of());
+        Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
+        dataset.notes().forEach(note -> console.say(note.text()));
+        Device device = torch.prepare();
+        try (FrozenBackbone network = backbone.open(device, console::say)) {
+            FeatureExtractor extractor = new FeatureExtractor(network, batch, precision);
+            Path beside = Objects.requireNonNull(out.toAbsolutePath().getParent(), "a file has a folder");
+            try (FeatureCache cache = caching.open(beside, console::say)) {
+                return extract(
+                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)),
+                        cache,
+                        dataset,
+                        crops);
+            }
+        }
+    }
+
+    private Crops crops() {
+        CropPlan parsed = CropPlan.parse(plan);
+        if (size != null && plan.contains(":")) {
+            throw new IllegalArgumentException(
+                    "expected one size of crops, found --size " + size + " and --crops " + plan);
+        }
+        CropPlan sized = size == null ? parsed : parsed.withSize(size);
+        return training ? sized.training(seed) : sized.testing();
+    }
+
+    private int extract(FeatureExtraction extraction, FeatureCache cache, Dataset dataset, Crops crops)
+            throws IOException {
+        List<Sample> samples = dataset.samples();
+        requireSpace(extraction, cache, samples, crops);
+        try (FeatureOutput file = new FeatureOutput(out, "features", samples);
+                FeatureTable table = table(extraction, samples, crops)) {
+            for (int i = 0; i < samples.size(); i++) {
+                if (table.problems().containsKey(i)) {
+                    file.unreadable(i, table.problems().get(i));
+                } else {
+                    for (int crop = 0; crop < crops.count(); crop++) {
+                        file.feature(i, table.feature(i, crop));
+                    }
+                }
+            }
+            file.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
+            return finish(extraction.extractor(), file, dataset, crops);
+        }
+    }
+
+    private FeatureTable table(FeatureExtraction extraction, List<Sample> samples, Crops crops) throws IOException {
+        try (Progress progress = console.progress("features", samples.size())) {
+            int threads = Runtime.getRuntime().availableProcessors();
+            return extraction.table("features", samples, crops, threads, (_, done, _) -> progress.accept(done));
+        }
+    }
+
+    /** Says how large everything will be, and stops if that does not fit. */
+    private void requireSpace(FeatureExtraction extraction, FeatureCache cache, List<Sample> samples, Crops crops)
+            throws IOException {
+        boolean cached;
+        try (Progress progress = console.progress("hashing files", samples.size())) {
+            cached = extraction.isCached(samples, crops, (_, done, _) -> progress.accept(done));
+        }
+        FeatureExtractor extractor = extraction.extractor();
+        long rows = (long) samples.size() * crops.count();
+        long bytes = Math.multiplyExact(rows, extractor.bytes(crops));
+        long growth = cached ? 0 : extraction.bytes(rows, crops);
+        console.say("%d features %s%s, %s in total; %s; feature cache: %s, %s more"
+                .formatted(
+                        rows,
+                        precision,
+                        extractor.shape(crops),
+                        ByteSize.text(bytes),
+                        cached ? "all in the cache" : "to compute",
+                        cache.folder(),
+                        ByteSize.text(growth)));
+        FeatureOutput.requireSpace(out, bytes, FeatureOutput.onSameDisk(out, cache.folder()) ? growth : 0);
+    }
+
+    private int finish(FeatureExtractor extractor, FeatureOutput file, Dataset dataset, Crops crops)
+            throws IOException {
+        if (file.rows() == 0) {
+            console.say("no image could be read: " + out + " was not written");
+            return ExitCode.DATA;
+        }
+        file.write(extractor.shape(crops), precision, about(extractor, dataset, crops));
+        console.out().printf("%s: %d features %s%s%n", out, file.rows(), precision, extractor.shape(crops));
+        return file.unreadable().isEmpty() ? ExitCode.DONE : ExitCode.DATA;
+    }
+
+    private Map<String, String> about(FeatureExtractor extractor, Dataset dataset, Crops crops) {
+        Map<String, String> about = new LinkedHashMap<>();
+        about.put("gramian", Version.number());
+        about.put("backbone", extractor.network().backbone().name());
+        about.put("layer", extractor.network().backbone().layer());
+        about.put("weights", extractor.network().fingerprint());
+        about.put("preprocessing", extractor.network().preprocessing().text());
+        about.put("recipe", extractor.fingerprint());
+        about.put("classes", JsonText.of(dataset.classes()));
+        about.put(
+                "crops",
+                JsonText.of(
+                        IntStream.range(0, crops.count()).mapToObj(crops::label).toList()));
+        about.put("size", Integer.toString(crops.size()));
+        return about;
+    }
+
+    /** Backbone, layer and weights. */
+    static final class BackboneOptions {
+        @Mixin
+        private final InputOptions network = new InputOptions();
+
+        @Option(
+                names = "--backbone",
+                required = true,
+                paramLabel = "NAME",
+                description = "backbone, e.g. googlenet, gramian-s or filters, which need no download, or FILE.onnx")
+        @SuppressWarnings("NullAway.Init") // set by picocli
+        private String name;
+
+        @Option(
+                names = "--layer",
+                paramLabel = "LAYER",
+                description = "layer, or two layers as a+b (default: the backbone's default layer)")
+        private @Nullable String layer;
+
+        @Option(
+                names = "--weights",
+                paramLabel = "FILE",
+                description =
+                        "pretrained weights: a file, or a name of 'gramian weights list' (default: the backbone's)")
+        private @Nullable String weights;
+
+        /** The network alone, to find mistakes before anything is loaded. */
+        Backbone backbone() throws IOException {
+            return cut(OnnxImport.backbone(name, network.store()));
+        }
+
+        private Backbone cut(Backbone whole) {
+            return layer == null ? whole : whole.cutAt(layer);
+        }
+
+        /** The network with its weights. */
+        FrozenBackbone open(Device device, Consumer<String> remarks) throws IOException {
+            String resolved = network.resolve(name, remarks);
+            Backbone backbone = cut(network.store().backbone(resolved));
+            if (!backbone.about().weights().needed()) {
+                if (weights != null) {
+                    throw new IllegalArgumentException(
+                            "the backbone '" + name + "' needs no weights: remove --weights");
+                }
+                return FrozenBackbone.withoutWeights(backbone, device);
+            }
+            try (Arena arena = Arena.ofShared()) {
+                Weights opened = network.store().find(backbone, weights == null ? resolved : weights, arena, remarks);
+                try {
+                    return FrozenBackbone.of(backbone, opened, device);
+                } catch (IllegalArgumentException tooFew) {
+                    throw new UnusableWeightsException(tooFew);
+                }
+            } catch (TensorFileException damaged) {
+                throw new UnusableWeightsException(damaged);
+            }
+        }
+    }
+}

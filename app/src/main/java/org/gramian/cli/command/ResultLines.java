@@ -1,0 +1,150 @@
+package org.gramian.cli.command;
+
+import de.siegmar.fastcsv.writer.CsvWriter;
+import de.siegmar.fastcsv.writer.LineDelimiter;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.gramian.basis.CsvText;
+import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.OutputCheck;
+import org.gramian.cli.common.Progress;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ImageSource;
+import org.gramian.model.Classifier;
+import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
+
+/** Output of {@code predict} and {@code nearest}: lines for each image as soon as it is computed, in one of three formats. */
+final class ResultLines {
+    enum Format {
+        TABLE,
+        JSONL,
+        CSV
+    }
+
+    /**
+     * Result of one image in each format.
+     *
+     * @param text what follows the image's name
+     * @param json members beside {@code image}
+     * @param rows fields between the image and the error
+     */
+    record Result(String text, Map<String, Object> json, List<List<String>> rows) {}
+
+    private final Format format;
+    private final PrintWriter out;
+    private final List<String> columns;
+    private final UnaryOperator<String> title;
+    private final Consumer<String> complaints;
+    private final CsvWriter csv;
+    private int failures;
+
+    /**
+     * Writes the header.
+     *
+     * @param columns of CSV, the first {@code image}, the last {@code error}
+     * @param title what a table shows before the result of an image, given its visible name
+     */
+    ResultLines(
+            Format format,
+            PrintWriter out,
+            List<String> columns,
+            UnaryOperator<String> title,
+            Consumer<String> complaints) {
+        this.format = format;
+        this.out = out;
+        this.columns = columns;
+        this.title = title;
+        this.complaints = complaints;
+        this.csv = CsvWriter.builder()
+                .lineDelimiter(LineDelimiter.LF)
+                .bufferSize(0)
+                .build(out);
+        if (format == Format.CSV) {
+            csv.writeRecord(columns);
+        }
+        out.flush();
+    }
+
+    /**
+     * Computes images and writes their results.
+     *
+     * @param show converts a result; an {@link IllegalArgumentException} makes it a failure
+     */
+    void run(
+            Classifier classifier,
+            ImageReader reader,
+            List<Path> files,
+            Engine.Rows rows,
+            Function<ImageResult.Computed, Result> show,
+            Progress progress) {
+        List<ImageSource> images = files.stream()
+                .map(file -> ImageSource.of(file.toString(), () -> reader.read(file)))
+                .toList();
+        try (progress) {
+            classifier.run(images, Set.of(rows), (index, result) -> {
+                String image = images.get(index).name();
+                try {
+                    switch (result) {
+                        case ImageResult.Computed computed -> write(image, show.apply(computed));
+                        case ImageResult.Failed failed -> failed(image, failed.reason());
+                    }
+                } catch (IllegalArgumentException invalid) {
+                    failed(image, String.valueOf(invalid.getMessage()));
+                }
+                progress.accept(index + 1L);
+            });
+        }
+    }
+
+    private void write(String image, Result result) {
+        print(image, result.text(), result.json(), result.rows().stream().map(row -> {
+            List<String> fields = new ArrayList<>(row);
+            fields.add("");
+            return fields;
+        }));
+    }
+
+    /** Writes an image that could not be computed. */
+    void failed(String image, String reason) {
+        failures++;
+        List<String> fields = new ArrayList<>(Collections.nCopies(columns.size() - 2, ""));
+        fields.add(reason);
+        print(image, "ERROR: " + QuotedText.visible(reason), Map.of("error", reason), Stream.of(fields));
+        complaints.accept(QuotedText.visible(image + ": " + reason));
+    }
+
+    private void print(String image, String text, Map<String, Object> members, Stream<List<String>> rows) {
+        switch (format) {
+            case TABLE -> out.println(title.apply(QuotedText.visible(image)) + text);
+            case JSONL -> {
+                Map<String, Object> line = new LinkedHashMap<>();
+                line.put("image", image);
+                line.putAll(members);
+                out.println(JsonText.of(line));
+            }
+            case CSV ->
+                rows.forEach(row -> {
+                    List<String> fields = new ArrayList<>(row);
+                    fields.addFirst(image);
+                    csv.writeRecord(CsvText.safe(fields));
+                });
+        }
+        OutputCheck.require(out);
+    }
+
+    int failures() {
+        return failures;
+    }
+}

@@ -1,0 +1,169 @@
+package org.gramian.cli.command;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TrainedModel;
+import org.gramian.evaluate.Metric;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.model.ModelHeader;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code gramian show}: describes a model file. */
+@Command(
+        name = "show",
+        mixinStandardHelpOptions = true,
+        header = "Show the metadata of a model file.",
+        description = {
+            "Architecture, number of parameters, classes, preprocessing, training configuration and metrics. Reads"
+                    + " only the",
+            "file's header; libtorch is not needed."
+        })
+public final class ShowCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(names = "--all", description = "also show every value of the configuration")
+    private boolean all;
+
+    @Option(names = "--json", description = "print everything as JSON")
+    private boolean json;
+
+    @Mixin
+    private final TrainedModel model = new TrainedModel();
+
+    @Override
+    public Integer call() throws IOException {
+        Path file = model.file();
+        ModelHeader header = ModelFile.header(file);
+        if (json) {
+            console.out().println(JsonText.indented(HeaderJson.of(file, header)));
+        } else {
+            console.out().print(new ModelText(header, all, new StringBuilder()).format());
+        }
+        console.out().flush();
+        return ExitCode.DONE;
+    }
+
+    private record HeaderJson(
+            String file,
+            String backbone,
+            String layer,
+            String pooling,
+            boolean normalized,
+            long descriptor,
+            Map<String, Long> parameters,
+            List<String> classes,
+            String preprocessing,
+            String crops,
+            double temperature,
+            Map<String, String> origin,
+            Map<String, Double> metrics) {
+        static HeaderJson of(Path file, ModelHeader header) {
+            ModelCard card = header.card();
+            return new HeaderJson(
+                    file.toString(),
+                    header.backbone().name(),
+                    header.backbone().layer(),
+                    header.head().pooling().text(),
+                    header.head().normalized(),
+                    header.descriptorSize(),
+                    ModelText.parameters(header),
+                    card.classes(),
+                    card.preprocessing().text(),
+                    card.crops().text(),
+                    card.temperature(),
+                    card.origin(),
+                    card.metrics());
+        }
+    }
+
+    /** A model's header as one screen of text. */
+    private record ModelText(ModelHeader header, boolean all, StringBuilder text) {
+        private static final int SHOWN = 50;
+        private static final String CONFIG = "config.";
+
+        String format() {
+            ModelCard card = header.card();
+            line(
+                    "backbone",
+                    header.backbone().name() + ", layer " + header.backbone().layer());
+            line("pooling", header.head().pooling().text());
+            line("descriptor", number(header.descriptorSize()) + " numbers");
+            line(
+                    "scores",
+                    header.head().classes() + (header.head().normalized() ? " classes, batch-normalized" : " classes"));
+            line(
+                    "parameters",
+                    parameters(header).entrySet().stream()
+                            .map(part -> part.getKey() + " " + number(part.getValue()))
+                            .collect(Collectors.joining(", ")));
+            line("images", card.preprocessing().text());
+            int crops = card.crops().testing().count();
+            line("crops", card.crops().text() + (crops == 1 ? "" : ", averaged over " + crops));
+            line("temperature", Double.toString(card.temperature()));
+            int rest = card.classes().size() - SHOWN;
+            line(
+                    "classes",
+                    card.classes().stream().limit(SHOWN).map(QuotedText::bare).collect(Collectors.joining(", "))
+                            + (rest > 0 ? " and " + rest + " more (see --json)" : ""));
+            card.metrics().forEach((key, value) -> line(key, measured(key, value)));
+            card.origin().forEach((key, value) -> {
+                if (!key.startsWith(CONFIG)) {
+                    line(key, value);
+                }
+            });
+            card.origin().forEach((key, value) -> {
+                if (all && key.startsWith(CONFIG)) {
+                    line(key.substring(CONFIG.length()), value);
+                }
+            });
+            if (!all) {
+                line("", "see --all for the configuration");
+            }
+            return text.toString();
+        }
+
+        private static String measured(String key, double value) {
+            return Stream.of(Metric.values())
+                    .filter(metric -> metric.key().equals(key))
+                    .findFirst()
+                    .map(metric -> metric.show(value) + (metric.show(1).equals("100.0") ? " %" : ""))
+                    .orElseGet(() -> String.format(Locale.ROOT, "%.6g", value));
+        }
+
+        /** Returns the numbers in the parameters of each part, fixed ones included. */
+        static SequencedMap<String, Long> parameters(ModelHeader header) {
+            SequencedMap<String, Long> parts = new LinkedHashMap<>();
+            parts.put("backbone", header.count("backbone."));
+            parts.put("pooling", header.count("head.pooling."));
+            parts.put("classifier", header.count("head.classifier.") + header.count("head.norm."));
+            parts.put("all", header.count(""));
+            return parts;
+        }
+
+        private void line(String label, String value) {
+            long lines = value.lines().count();
+            String shown = lines > 1 ? lines + " lines (see --json)" : QuotedText.visible(value.strip());
+            text.append("%-25s %s%n".formatted(QuotedText.visible(label), shown));
+        }
+
+        private static String number(long count) {
+            return String.format(Locale.ROOT, "%,d", count);
+        }
+    }
+}

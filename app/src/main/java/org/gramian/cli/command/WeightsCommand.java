@@ -1,0 +1,325 @@
+package org.gramian.cli.command;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.function.LongConsumer;
+import org.gramian.backbone.BackboneInfo;
+import org.gramian.backbone.PublicFile;
+import org.gramian.backbone.weights.BundledWeights;
+import org.gramian.backbone.weights.Download;
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.backbone.weights.WeightInstaller;
+import org.gramian.backbone.weights.WeightName;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.backbone.weights.Weights.Provenance;
+import org.gramian.basis.JsonText;
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.InputOptions;
+import org.gramian.cli.common.OnnxImport;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.WeightsOptions;
+import org.gramian.tensor.file.TensorFileException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code gramian weights}: the commands about pretrained weights hang below this one. */
+@Command(
+        name = "weights",
+        mixinStandardHelpOptions = true,
+        header = "List, download, import and verify pretrained weights.",
+        description = {
+            "Weights are stored in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in"
+                    + " the",
+            "cache folder. NAME is a backbone, e.g. vgg16, or a variant, e.g. resnet50-v2."
+        },
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {
+            WeightsCommand.Listing.class,
+            WeightsCommand.Get.class,
+            WeightsCommand.Import.class,
+            WeightsCommand.Verify.class
+        })
+public final class WeightsCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getOut());
+    }
+
+    /** {@code gramian weights get}: downloads public weights, verifies and installs them. */
+    @Command(
+            name = "get",
+            mixinStandardHelpOptions = true,
+            header = "Download pretrained weights and verify them.",
+            description = {
+                "Offline, put the file that 'weights list' names into the folder of weights and run this again."
+            })
+    static final class Get implements Callable<Integer> {
+        @Mixin
+        private final Console console = new Console();
+
+        @Mixin
+        private final InputOptions weights = new InputOptions();
+
+        @Option(names = "--from", paramLabel = "URL", description = "base URL of a mirror (default: the publisher's)")
+        private @Nullable URI base;
+
+        @Option(
+                names = "--allow-http",
+                description = "accept plain HTTP for files of which only some digits of the SHA-256 are published")
+        private boolean allowHttp;
+
+        @Option(
+                names = "--timeout",
+                paramLabel = "SECONDS",
+                defaultValue = "60",
+                description = "read timeout in seconds (default: ${DEFAULT-VALUE})")
+        private int seconds;
+
+        @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
+        private String name;
+
+        private Progress shown = new Progress.None();
+
+        @Override
+        public Integer call() throws IOException {
+            WeightName wanted = WeightName.parse(name);
+            if (seconds < 1) {
+                throw new IllegalArgumentException("--timeout: expected at least 1, found " + seconds);
+            }
+            if (base != null
+                    && (base.getScheme() == null || !base.getScheme().matches("https?") || base.getHost() == null)) {
+                throw new IllegalArgumentException(
+                        "--from: expected a URL such as https://mirror.example/models/, found '" + base + "'");
+            }
+            try {
+                Download download =
+                        new Download(Optional.ofNullable(base), Duration.ofSeconds(seconds), this::progress, allowHttp);
+                Path installed = new WeightInstaller(
+                                weights.store(), download, weights.onnx(console::say)::installNative, console::say)
+                        .get(wanted);
+                console.out().println(installed);
+                return ExitCode.DONE;
+            } finally {
+                shown.close();
+            }
+        }
+
+        private LongConsumer progress(long total) {
+            shown.close();
+            shown = console.progress("downloading " + name, Math.max(total, 0));
+            return shown;
+        }
+    }
+
+    /** {@code gramian weights import}: installs weights from a file. */
+    @Command(
+            name = "import",
+            mixinStandardHelpOptions = true,
+            header = "Install weights from a local file.",
+            description = {
+                "FILE is a safetensors file or a PyTorch state dictionary (.pth), detected by content, or a network in"
+                        + " ONNX",
+                "(.onnx). No code in it is executed. The file itself is not changed.",
+                "Without NAME, the names and shapes of the tensors select the backbone. A network in ONNX becomes the"
+                        + " backbone",
+                "NAME: its results are compared with ONNX Runtime first."
+            })
+    static final class Import implements Callable<Integer> {
+        @Mixin
+        private final Console console = new Console();
+
+        @Mixin
+        private final InputOptions weights = new InputOptions();
+
+        @Parameters(
+                arity = "1..2",
+                paramLabel = "[NAME] FILE",
+                hideParamSyntax = true,
+                description = {
+                    "name of a backbone or variant, e.g. vgg16 or resnet50-v2, and the weights file;",
+                    "or a new name and FILE.onnx"
+                })
+        private List<String> arguments = List.of();
+
+        @Override
+        public Integer call() throws IOException {
+            Path file = Path.of(arguments.getLast());
+            try {
+                boolean named = arguments.size() > 1;
+                Path installed = WeightStore.isOnnx(arguments.getLast())
+                        ? network(file)
+                        : weights.store()
+                                .importFile(
+                                        named ? WeightName.parse(arguments.getFirst()) : recognized(file),
+                                        file,
+                                        console::say);
+                console.out().println(installed);
+                return ExitCode.DONE;
+            } catch (TensorFileException damaged) {
+                throw new UnusableWeightsException(damaged);
+            }
+        }
+
+        private Path network(Path file) throws IOException {
+            String name = arguments.getFirst();
+            if (arguments.size() < 2) {
+                throw new IllegalArgumentException("expected a name for the network as well, e.g. "
+                        + CommandHint.of("weights", "import", "mine", file));
+            }
+            OnnxImport onnx = weights.onnx(console::say);
+            return WeightName.architectures().contains(name)
+                    ? onnx.installNative(WeightName.parse(name), file, String.valueOf(file.getFileName()))
+                    : onnx.install(name, file);
+        }
+
+        private WeightName recognized(Path file) throws IOException {
+            WeightName name = WeightStore.recognize(file);
+            console.say("recognized " + name.architecture() + " by its tensors");
+            if (weights.store().holds(name)) {
+                throw new IllegalArgumentException("weights of " + name + " are already installed in "
+                        + weights.store().folder() + "; replace them with: "
+                        + CommandHint.of("weights", "import", name, file) + "; keep both with: "
+                        + CommandHint.of("weights", "import", name + "-NAME", file));
+            }
+            return name;
+        }
+    }
+
+    /** {@code gramian weights list}: what is installed, and what can be had. */
+    @Command(name = "list", mixinStandardHelpOptions = true, header = "List installed and downloadable weights.")
+    static final class Listing implements Callable<Integer> {
+        private static final double MEBIBYTE = 1 << 20;
+
+        @Mixin
+        private final Console console = new Console();
+
+        @Mixin
+        private final WeightsOptions weights = new WeightsOptions();
+
+        @Option(names = "--json", description = "print JSON")
+        private boolean json;
+
+        /** One line of the list; {@code mebibytes} is 0 if unknown. */
+        private record Row(String name, String state, double mebibytes, String licence, String source) {}
+
+        private record Content(String folder, List<Row> weights) {}
+
+        @Override
+        public Integer call() throws IOException {
+            WeightStore store = weights.store();
+            List<Row> rows = new ArrayList<>();
+            for (WeightName name : names(store)) {
+                rows.add(row(store, name));
+            }
+            if (json) {
+                console.out()
+                        .println(JsonText.indented(new Content(store.folder().toString(), rows)));
+                return ExitCode.DONE;
+            }
+            console.out().println("folder: " + store.folder());
+            console.out().printf("%-22s %-12s %9s  %s%n", "name", "state", "MiB", "source; licence");
+            for (Row row : rows) {
+                String size = row.mebibytes == 0 ? "" : String.format(Locale.ROOT, "%.1f", row.mebibytes);
+                console.out().printf("%-22s %-12s %9s  %s; %s%n", row.name, row.state, size, row.source, row.licence);
+            }
+            return ExitCode.DONE;
+        }
+
+        /** Returns each architecture with its variants, and installed networks at the end. */
+        private static Set<WeightName> names(WeightStore store) throws IOException {
+            List<WeightName> installed = store.names();
+            SortedSet<WeightName> variants = new TreeSet<>(Comparator.comparing(WeightName::text));
+            PublicFile.all().forEach(file -> variants.add(WeightName.parse(file.name())));
+            variants.addAll(installed);
+            Set<WeightName> names = new LinkedHashSet<>();
+            for (String architecture : WeightName.architectures()) {
+                names.add(store.name(architecture));
+                variants.stream()
+                        .filter(name -> name.architecture().equals(architecture))
+                        .forEach(names::add);
+            }
+            names.addAll(installed);
+            return names;
+        }
+
+        private static Row row(WeightStore store, WeightName name) throws IOException {
+            if (store.isBundled(name)) {
+                BackboneInfo.Weights about = store.backbone(name).about().weights();
+                double size = BundledWeights.size() / MEBIBYTE;
+                return new Row(name.text(), "built in", size, about.licence(), about.source());
+            }
+            if (!store.holds(name)) {
+                String licence = store.backbone(name).about().weights().licence();
+                return PublicFile.of(name.text())
+                        .map(file -> new Row(
+                                name.text(),
+                                "get",
+                                file.mebibytes(),
+                                file.licence(),
+                                file.about() + ", " + file.file()))
+                        .orElseGet(() -> new Row(
+                                name.text(), "import", 0, licence, WeightStore.importable(name.architecture())));
+            }
+            double size = Files.size(store.file(name)) / MEBIBYTE;
+            try {
+                Provenance noted = store.provenance(name);
+                return new Row(name.text(), "installed", size, noted.licence(), noted.source());
+            } catch (IOException e) {
+                return new Row(name.text(), "damaged", size, "unknown", String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    /** {@code gramian weights verify}: whether installed weights are still what was imported. */
+    @Command(
+            name = "verify",
+            mixinStandardHelpOptions = true,
+            header = "Check installed weights against their checksum.",
+            description = "Reads the whole file. Exit code 4 if it is damaged or was changed.")
+    static final class Verify implements Callable<Integer> {
+        @Mixin
+        private final Console console = new Console();
+
+        @Mixin
+        private final WeightsOptions weights = new WeightsOptions();
+
+        @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
+        private String name;
+
+        @Override
+        public Integer call() throws IOException {
+            WeightStore store = weights.store();
+            WeightName wanted = store.name(name);
+            List<String> problems = store.verify(wanted);
+            problems.forEach(console::say);
+            String file = store.isBundled(wanted)
+                    ? wanted + ", part of Gramian"
+                    : store.file(wanted).toString();
+            console.out().println(file + (problems.isEmpty() ? ": checksum ok" : ": WRONG CHECKSUM"));
+            return problems.isEmpty() ? ExitCode.DONE : ExitCode.MODEL;
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package org.gramian.cli.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import org.gramian.backbone.Backbones;
+import org.gramian.cli.Run;
+import org.gramian.cli.common.ExitCode;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class BackbonesCommandTest {
+    @Test
+    void allNetworksAreListedWithLayerParametersAndLicence() {
+        Run run = Run.of("backbones").done();
+        assertThat(run.out()).contains(Backbones.names());
+        assertThat(run.out().lines())
+                .anyMatch(line -> line.matches("vgg16 +conv5_3 +512×14×14 +14,714,688 +138,357,544"))
+                .anyMatch(line -> line.matches("filters +bank +120×28×28 +0 +0"));
+        assertThat(run.out()).has(facts("BSD-3-Clause", "Apache-2.0"));
+    }
+
+    @Test
+    void listsLayersAtGivenSize() {
+        Run run = Run.of("backbones", "vgg16", "--size", 448).done();
+        assertThat(run.out().lines())
+                .anyMatch(line -> line.matches("conv1_1 +64×448×448 +1,792"))
+                .anyMatch(line -> line.matches("conv5_3 +512×28×28 +14,714,688 +\\(default\\)"))
+                .anyMatch(line -> line.matches("fc6 +\\D+ +117,479,232"));
+        assertThat(run.out()).has(facts("Simonyan", "RGB", "224×224", "123.675"));
+    }
+
+    @Test
+    void jsonHoldsTheSame() {
+        JsonNode all =
+                JsonMapper.shared().readTree(Run.of("backbones", "--json").out());
+        assertThat(all.size()).isEqualTo(Backbones.names().size());
+        assertThat(all.get(0).get("name").asString()).isEqualTo("vgg16");
+        assertThat(all.get(0).get("parametersInAll").asLong()).isEqualTo(138_357_544);
+        assertThat(all.get(0).has("layers")).isFalse();
+        JsonNode one = JsonMapper.shared()
+                .readTree(Run.of("backbones", "googlenet", "--json").out());
+        assertThat(one.get("preprocessing").get("order").asString()).isEqualTo("BGR");
+        assertThat(one.get("weights").get("licence").asString()).contains("unrestricted");
+        JsonNode last = one.get("layers").get(one.get("layers").size() - 1);
+        assertThat(last.get("name").asString()).isEqualTo("logits");
+        assertThat(last.get("parameters").asLong()).isEqualTo(6_998_552);
+        assertThat(last.get("output").toString()).isEqualTo("[1000,1,1]");
+    }
+
+    @Test
+    void wrongNamesAndSizesAreWrongInput() {
+        Run.of("backbones", "resnet81").failed(ExitCode.USAGE, "'resnet81'", "'resnet18'");
+        Run.of("backbones", "--size", 0).failed(ExitCode.USAGE, "--size", "1", "0");
+    }
+}

@@ -1,0 +1,191 @@
+package org.gramian.cli.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
+
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.NamedCsvRecord;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import javax.imageio.ImageIO;
+import org.gramian.cli.ImageFolder;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyModel;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.model.Classifier;
+import org.gramian.model.Prediction;
+import org.gramian.testing.Facts;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class PredictCommandTest {
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Path model = Path.of("");
+    private Path photos = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        model = TinyModel.write(folder.resolve("model.safetensors"), "paper:32");
+        photos = folder.resolve("photos");
+        new ImageFolder(photos).add("b/one.bmp", 1).add("a/deep/two.png", 2).add(".hidden/three.png", 3);
+    }
+
+    private Run predict(Object... arguments) {
+        List<Object> all = new ArrayList<>(List.of("predict", "--device=cpu", model));
+        all.addAll(Arrays.asList(arguments));
+        return Run.of(all.toArray());
+    }
+
+    private static List<JsonNode> json(Run run) {
+        return run.out().lines().map(JSON::readTree).toList();
+    }
+
+    /** With libjpeg-turbo the answer hardly changes; without it the error says what to install. */
+    @Test
+    void decodesScaledJpegs() throws IOException {
+        BufferedImage photo = new BufferedImage(640, 480, BufferedImage.TYPE_3BYTE_BGR);
+        for (int y = 0; y < 480; y++) {
+            for (int x = 0; x < 640; x++) {
+                photo.setRGB(x, y, 0x10101 * (x * y / 1300 & 0xff));
+            }
+        }
+        Path file = folder.resolve("photo.jpg");
+        ImageIO.write(photo, "jpeg", file.toFile());
+        Run scaled = predict("--format=jsonl", "--scaled-jpeg", file);
+        if (scaled.code() == ExitCode.USAGE) {
+            assertThat(scaled.err()).contains("--scaled-jpeg", "libturbojpeg0");
+            return;
+        }
+        assertThat(scaled.code()).as(scaled.err()).isZero();
+        double whole = json(predict("--format=jsonl", file))
+                .getFirst()
+                .get("probability")
+                .asDouble();
+        assertThat(json(scaled).getFirst().get("probability").asDouble()).isCloseTo(whole, within(0.02));
+    }
+
+    @Test
+    void predictsAFolderLikeTheClassifier() throws IOException {
+        Run run = predict("--format=jsonl", "--top=2", photos).done();
+        List<Path> files = List.of(photos.resolve("a/deep/two.png"), photos.resolve("b/one.bmp"));
+        List<JsonNode> lines = json(run);
+        assertThat(lines).hasSize(2);
+        try (Classifier classifier = Classifier.load(model)) {
+            for (int i = 0; i < 2; i++) {
+                JsonNode line = lines.get(i);
+                Prediction answer = classifier.predict(files.get(i));
+                assertThat(line.propertyNames()).containsExactly("image", "class", "probability", "top");
+                assertThat(line.get("image").asString()).isEqualTo(files.get(i).toString());
+                assertThat(line.get("class").asString()).isEqualTo(answer.best().name());
+                assertThat(line.get("top")).hasSize(2);
+                for (int k = 0; k < 2; k++) {
+                    JsonNode guess = line.get("top").get(k);
+                    Prediction.ClassProbability expected = answer.ranking().get(k);
+                    assertThat(guess.get("class").asString()).isEqualTo(expected.name());
+                    assertThat(Math.abs(guess.get("probability").asDouble() - expected.probability()))
+                            .isLessThan(1e-5);
+                }
+            }
+        }
+    }
+
+    @Test
+    void printsATableOfOneImage() throws IOException {
+        Path image = photos.resolve("b/one.bmp");
+        Run run = predict(image).done();
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out()).hasLineCount(1).startsWith(image + "  ");
+        assertThat(run.out().split(" %", -1)).hasSize(4);
+    }
+
+    @Test
+    void reportsUnreadableFilesInTheirPlace() throws IOException {
+        new ImageFolder(photos).add("b/broken.jpg", "no picture".getBytes(StandardCharsets.UTF_8));
+        Run run = predict("--format=jsonl", photos, folder.resolve("absent.png"));
+        assertThat(run.code()).isEqualTo(ExitCode.DATA);
+        List<JsonNode> lines = json(run);
+        assertThat(lines.stream().map(line -> line.has("error"))).containsExactly(false, true, false, true);
+        assertThat(lines.get(1).propertyNames()).containsExactly("image", "error");
+        assertThat(lines.get(1).get("error").asString()).contains("JPEG");
+        assertThat(run.err()).has(facts("broken.jpg", "absent.png")).doesNotContain("Exception");
+    }
+
+    @Test
+    void csvHasAColumnForEveryField() throws IOException {
+        new ImageFolder(photos).add("c, \"d\"/x.bmp", 4).add("z.png", new byte[0]);
+        Path out = folder.resolve("out.csv");
+        Run run = predict("--format=csv", "--top=9", "--out", out, photos);
+        assertThat(run.code()).isEqualTo(ExitCode.DATA);
+        assertThat(run.out()).isEmpty();
+        try (CsvReader<NamedCsvRecord> reader = CsvReader.builder().ofNamedCsvRecord(out)) {
+            List<NamedCsvRecord> rows = reader.stream().toList();
+            assertThat(rows).hasSize(4);
+            assertThat(rows.getFirst().getHeader())
+                    .startsWith("image", "class", "probability", "class_1", "probability_1")
+                    .endsWith("probability_4", "error");
+            assertThat(rows.get(2).getField("image")).endsWith("x.bmp");
+            assertThat(rows.get(2).getField("class_1")).isEqualTo(rows.get(2).getField("class"));
+            assertThat(rows.get(3).getField("error")).contains("empty");
+            assertThat(rows.get(3).getField("class")).isEmpty();
+        }
+    }
+
+    @Test
+    void rejectedPredictionIsUnknown() {
+        Run sure = predict("--format=jsonl", "--reject=0", photos);
+        Run unsure = predict("--format=jsonl", "--reject=1", photos).done();
+        for (int i = 0; i < 2; i++) {
+            assertThat(json(unsure).get(i).get("class").asString()).isEqualTo("unknown");
+            assertThat(json(unsure).get(i).get("top"))
+                    .isEqualTo(json(sure).get(i).get("top"));
+        }
+        assertThat(predict("--reject=1", photos).out()).contains("unknown  (best: ");
+    }
+
+    @Test
+    void readsNamesAndFoldersFromStandardInput() {
+        InputStream former = System.in;
+        String names = photos.resolve("b/one.bmp") + "\n\nabsent.png\n" + photos.resolve("a");
+        try {
+            System.setIn(new ByteArrayInputStream(names.getBytes(StandardCharsets.UTF_8)));
+            Run run = predict("--format=jsonl", "-");
+            assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.DATA);
+            assertThat(json(run).stream().map(line -> line.has("error"))).containsExactlyInAnyOrder(false, true, false);
+        } finally {
+            System.setIn(former);
+        }
+    }
+
+    @Test
+    void rejectsInvalidOptions() throws IOException {
+        assertRefused(ExitCode.USAGE, facts("--top", "1", "0"), predict("--top=0", photos));
+        assertRefused(ExitCode.USAGE, facts("0", "1", "1.5"), predict("--reject=1.5", photos));
+        assertRefused(ExitCode.USAGE, facts("NaN"), predict("--reject=NaN", photos));
+        assertRefused(ExitCode.USAGE, facts("-"), predict(photos, "-"));
+        assertRefused(ExitCode.USAGE, facts(model), predict("--out", model, photos));
+        assertRefused(
+                ExitCode.DATA, facts(folder.resolve("empty")), predict(Files.createDirectory(folder.resolve("empty"))));
+    }
+
+    private static void assertRefused(int code, Facts words, Run run) {
+        assertThat(run.code()).as(run.err()).isEqualTo(code);
+        assertThat(run.err()).has(words).hasLineCount(1).doesNotContain("Exception");
+        assertThat(run.out()).isEmpty();
+    }
+}

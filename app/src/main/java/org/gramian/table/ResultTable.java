@@ -3,15 +3,17 @@ package org.gramian.table;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
-import java.util.function.Predicate;
-import java.util.stream.Stream;
+import java.util.function.ToLongFunction;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
@@ -27,29 +29,39 @@ import org.gramian.run.config.Settings.Setting;
 import org.gramian.table.TableRun.Entry;
 
 /**
- * The numbers of a table: method by dataset.
+ * The numbers of a table, row by row, each row on all datasets.
  *
  * @param baseline title of the row that the others are tested against
  * @param common settings by key that all runs share
  */
 public record ResultTable(
-        String baseline, List<Column> columns, List<Line> lines, Map<String, String> common, List<String> remarks) {
+        String baseline, List<Column> columns, List<Cell> cells, Map<String, String> common, List<String> remarks) {
     /**
      * A dataset.
      *
      * @param fingerprint of images, labels and folds, shared by all its results; empty if no row could be planned
      */
-    public record Column(String name, String title, String fingerprint, int folds) {}
-
-    /** A row, with a cell for every column. */
-    public record Line(String name, String title, List<Cell> cells) {}
+    public record Column(String name, String title, String fingerprint, int folds) {
+        private static Column of(Entry entry) {
+            String name = entry.data().name();
+            return new Column(
+                    name,
+                    entry.data().paper().map(PaperData::title).orElse(name),
+                    entry.work().map(work -> work.plan().fingerprint().hex()).orElse(""),
+                    entry.foldCount());
+        }
+    }
 
     /**
      * Results of one row on one dataset.
      *
+     * @param name of the row
      * @param own settings by key that not all runs share
      */
     public record Cell(
+            Column column,
+            String name,
+            String title,
             Optional<Numbers> numbers,
             int done,
             Optional<Throwable> failure,
@@ -78,60 +90,43 @@ public record ResultTable(
     }
 
     /** @param entries row by row, each row on all datasets in their order */
-    static ResultTable of(TableRun.Plan plan, List<TableRun.Data> data, List<Entry> entries) throws IOException {
+    static ResultTable of(TableRun.Plan plan, List<Entry> entries) throws IOException {
         String baseline = plan.baseline().orElseGet(() -> baseline(plan, entries));
-        List<Map<String, String>> settings = entries.stream()
-                .map(entry -> entry.work().map(work -> texts(work.plan())).orElse(Map.of()))
-                .toList();
-        Map<String, String> common = shared(settings);
-        List<Column> columns = new ArrayList<>();
-        for (TableRun.Data one : data) {
-            Optional<RunPlan> planned = entries.stream()
-                    .filter(entry -> entry.data().equals(one))
-                    .flatMap(entry -> entry.work().stream())
-                    .map(Entry.Work::plan)
-                    .findFirst();
-            columns.add(new Column(
-                    one.name(),
-                    one.paper().map(PaperData::title).orElse(one.name()),
-                    planned.map(some -> some.fingerprint().hex()).orElse(""),
-                    planned.map(some -> some.folds().size()).orElse(0)));
+        Map<String, String> common = common(entries);
+        Map<String, Column> columns = new LinkedHashMap<>();
+        for (Entry entry : entries) {
+            columns.merge(entry.data().name(), Column.of(entry), (one, other) -> one.folds() > 0 ? one : other);
         }
-        List<Line> lines = new ArrayList<>();
-        String title = baseline;
-        for (int from = 0; from < entries.size(); from += data.size()) {
-            List<Cell> cells = new ArrayList<>();
-            for (int i = 0; i < data.size(); i++) {
-                Entry entry = entries.get(from + i);
-                Map<String, String> own = new LinkedHashMap<>(settings.get(from + i));
-                own.keySet().removeAll(common.keySet());
-                cells.add(new Cell(
-                        numbers(entry, baseline, entries),
-                        entry.folds().size(),
-                        entry.failure(),
-                        Size.of(entry),
-                        EpochTimes.open(entry.folder()).perEpoch(),
-                        entry.data().paper().flatMap(paper -> paper.figure(entry.row())),
-                        own));
-            }
-            Entry first = entries.get(from);
-            title = first.row().name().equals(baseline) ? first.title() : title;
-            lines.add(new Line(first.row().name(), first.title(), cells));
+        List<Cell> cells = new ArrayList<>();
+        for (Entry entry : entries) {
+            Map<String, String> own = settings(entry);
+            own.keySet().removeAll(common.keySet());
+            cells.add(new Cell(
+                    Objects.requireNonNull(columns.get(entry.data().name())),
+                    entry.row().name(),
+                    entry.title(),
+                    numbers(entry, baseline, entries),
+                    entry.folds().size(),
+                    entry.failure(),
+                    Size.of(entry),
+                    EpochTimes.open(entry.folder()).perEpoch(),
+                    entry.data().paper().flatMap(paper -> paper.figure(entry.row())),
+                    own));
         }
-        return new ResultTable(title, columns, lines, common, remarks(plan, baseline, entries));
+        String title = entries.stream()
+                .filter(entry -> entry.row().name().equals(baseline))
+                .map(Entry::title)
+                .findFirst()
+                .orElse(baseline);
+        return new ResultTable(title, List.copyOf(columns.values()), cells, common, remarks(plan, entries));
     }
 
-    /** Returns the first row that is finished on all datasets, else on one, else the first row. */
+    /** Returns the first row that is finished on the most datasets. */
     private static String baseline(TableRun.Plan plan, List<Entry> entries) {
-        Predicate<TableRow> onAll =
-                row -> entries.stream().filter(entry -> entry.row().equals(row)).allMatch(Entry::isFinished);
-        Predicate<TableRow> onOne =
-                row -> entries.stream().anyMatch(entry -> entry.row().equals(row) && entry.isFinished());
-        return Stream.of(onAll, onOne)
-                .flatMap(wanted -> plan.rows().stream().filter(wanted))
-                .findFirst()
-                .orElse(plan.rows().getFirst())
-                .name();
+        ToLongFunction<TableRow> finished = row -> entries.stream()
+                .filter(entry -> entry.row().equals(row) && entry.isFinished())
+                .count();
+        return Collections.max(plan.rows(), Comparator.comparingLong(finished)).name();
     }
 
     private static Optional<Numbers> numbers(Entry entry, String baseline, List<Entry> entries) {
@@ -178,42 +173,40 @@ public record ResultTable(
 
     /** Returns whether any row was fine-tuned. */
     public boolean hasSecondStage() {
-        return cells().flatMap(cell -> cell.numbers().stream())
+        return cells.stream()
+                .flatMap(cell -> cell.numbers().stream())
                 .anyMatch(numbers -> numbers.afterFirst().isPresent());
     }
 
-    Stream<Cell> cells() {
-        return lines.stream().flatMap(line -> line.cells().stream());
-    }
-
     /** Returns the settings that change the numbers; weights without their folder, which means nothing on another machine. */
-    private static Map<String, String> texts(RunPlan plan) {
+    private static Map<String, String> settings(Entry entry) {
         Map<String, String> texts = new LinkedHashMap<>();
-        for (Setting setting : plan.settings().values().values()) {
-            if (!ConfigKey.isOutput(setting.key())) {
-                boolean weights = setting.key().equals("network.weights");
-                texts.put(
-                        setting.key(),
-                        weights ? String.valueOf(Path.of(setting.text()).getFileName()) : setting.text());
-            }
-        }
+        entry.work()
+                .ifPresent(work -> work.plan().settings().values().values().stream()
+                        .filter(setting -> !ConfigKey.isOutput(setting.key()))
+                        .forEach(setting -> texts.put(
+                                setting.key(),
+                                setting.key().equals("network.weights")
+                                        ? String.valueOf(Path.of(setting.text()).getFileName())
+                                        : setting.text())));
         return texts;
     }
 
-    private static Map<String, String> shared(List<Map<String, String>> settings) {
-        List<Map<String, String>> planned =
-                settings.stream().filter(one -> !one.isEmpty()).toList();
+    private static Map<String, String> common(List<Entry> entries) {
+        List<Map<String, String>> planned = entries.stream()
+                .map(ResultTable::settings)
+                .filter(one -> !one.isEmpty())
+                .toList();
         Map<String, String> same = new LinkedHashMap<>(planned.isEmpty() ? Map.of() : planned.getFirst());
         planned.forEach(other -> same.entrySet().retainAll(other.entrySet()));
         return same;
     }
 
     /** Returns the notes that are needed to read the numbers, each once for all rows that it applies to. */
-    private static List<String> remarks(TableRun.Plan plan, String baseline, List<Entry> entries) {
+    private static List<String> remarks(TableRun.Plan plan, List<Entry> entries) {
         Set<String> ignored = new LinkedHashSet<>();
         Set<String> solved = new LinkedHashSet<>();
         Set<String> random = new LinkedHashSet<>();
-        List<String> untested = new ArrayList<>();
         for (Entry entry : entries) {
             if (entry.work().isPresent()) {
                 for (Setting setting : entry.row().refused(plan.common())) {
@@ -223,12 +216,6 @@ public record ResultTable(
                 if (hasRandomPooling(entry.work().get().plan())) {
                     random.add(entry.title());
                 }
-            }
-            if (entry.row().name().equals(baseline)
-                    && !entry.isFinished()
-                    && entries.stream().anyMatch(other -> other.data().equals(entry.data()) && other.isFinished())) {
-                untested.add("no differences and no p on " + entry.data().name() + ": the baseline " + entry.title()
-                        + " is not trained");
             }
         }
         List<String> remarks = new ArrayList<>();
@@ -241,7 +228,6 @@ public record ResultTable(
                     "the pooling has trainable parameters, which a classifier fitted by a solver leaves at their random"
                             + " initialization: " + String.join("; ", random));
         }
-        remarks.addAll(untested);
         return remarks;
     }
 

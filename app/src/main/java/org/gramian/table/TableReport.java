@@ -26,7 +26,6 @@ import org.gramian.evaluate.PairedTest;
 import org.gramian.evaluate.Proportion.Interval;
 import org.gramian.table.ResultTable.Cell;
 import org.gramian.table.ResultTable.Column;
-import org.gramian.table.ResultTable.Line;
 import org.gramian.table.ResultTable.Numbers;
 import org.jspecify.annotations.Nullable;
 
@@ -85,12 +84,13 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         if (table.columns().size() > 1) {
             List<List<String>> rows = new ArrayList<>();
             rows.add(row("method", table.columns(), Column::title));
-            table.lines().forEach(line -> rows.add(row(line.title(), line.cells(), TableReport::accuracy)));
+            table.cells().stream()
+                    .collect(Collectors.groupingBy(Cell::name, LinkedHashMap::new, Collectors.toList()))
+                    .values()
+                    .forEach(cells -> rows.add(row(cells.getFirst().title(), cells, TableReport::accuracy)));
             sections.add(new Section("Accuracy in percent", rows));
         }
-        for (int i = 0; i < table.columns().size(); i++) {
-            sections.add(details(i));
-        }
+        table.columns().forEach(column -> sections.add(details(column)));
         return sections;
     }
 
@@ -100,7 +100,10 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         return row;
     }
 
-    private Section details(int index) {
+    private Section details(Column column) {
+        List<Cell> cells = table.cells().stream()
+                .filter(cell -> cell.column().equals(column))
+                .toList();
         Map<String, Function<Cell, String>> texts = new LinkedHashMap<>();
         if (table.hasSecondStage()) {
             texts.put("frozen (stage 1)", cell -> text(cell.numbers().flatMap(Numbers::afterFirst), TableReport::text));
@@ -111,17 +114,14 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         texts.put("size", cell -> text(cell.size(), size -> String.format(Locale.ROOT, "%,d", size.descriptor())));
         texts.put("params", cell -> text(cell.size(), size -> count(size.parameters())));
         texts.put("s/epoch", cell -> seconds(cell.secondsPerEpoch()));
-        if (table.lines().stream()
-                .anyMatch(line -> line.cells().get(index).published().isPresent())) {
+        if (cells.stream().anyMatch(cell -> cell.published().isPresent())) {
             texts.put("paper (VGG-16)", cell -> cell.published().orElse(NONE));
         }
         List<List<String>> rows = new ArrayList<>();
         rows.add(row("method", List.copyOf(texts.keySet()), name -> name));
-        for (Line line : table.lines()) {
-            Cell cell = line.cells().get(index);
-            rows.add(row(line.title(), List.copyOf(texts.values()), text -> text.apply(cell)));
+        for (Cell cell : cells) {
+            rows.add(row(cell.title(), List.copyOf(texts.values()), text -> text.apply(cell)));
         }
-        Column column = table.columns().get(index);
         String folds = column.folds() == 1 ? "one fold" : "mean ± std of " + column.folds() + " folds";
         return new Section(
                 column.fingerprint().isEmpty()
@@ -191,7 +191,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         notes.add("difference: percentage points over " + table.baseline()
                 + ", with its 95 % confidence interval; p: McNemar's exact test over the test images of all folds");
         notes.add("the interval is approximate and p is exact, so they may disagree about a difference of 0");
-        List<Comparison> comparisons = table.cells()
+        List<Comparison> comparisons = table.cells().stream()
                 .flatMap(cell -> cell.numbers().stream())
                 .flatMap(numbers -> numbers.against().stream())
                 .toList();
@@ -203,29 +203,24 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         }
         notes.add("size: descriptor size; params: trainable parameters of pooling and classifier; s/epoch: median of"
                 + " stage 1, on " + machine);
-        if (table.cells().anyMatch(cell -> cell.published().isPresent())) {
+        if (table.cells().stream().anyMatch(cell -> cell.published().isPresent())) {
             notes.add("paper (VGG-16): accuracy reported in the paper under its own protocol, not measured here");
         }
         notes.addAll(table.remarks());
-        for (Line line : table.lines()) {
-            for (int i = 0; i < table.columns().size(); i++) {
-                if (line.cells().get(i).numbers().isEmpty()) {
-                    Column column = table.columns().get(i);
-                    notes.add(line.title() + " on " + column.title() + " is "
-                            + status(line.cells().get(i), column));
-                }
-            }
-        }
+        table.cells().stream()
+                .filter(cell -> cell.numbers().isEmpty())
+                .forEach(cell -> notes.add(cell.title() + " on " + cell.column().title() + " is " + status(cell)));
         return notes;
     }
 
     /** Returns the state and its reason, if any. */
-    private String status(Cell cell, Column column) {
+    private String status(Cell cell) {
         return cell.numbers().isPresent()
                 ? "finished"
                 : cell.failure()
                         .map(cause -> "not trained: " + wording.apply(cause))
-                        .orElse("not trained yet: " + cell.done() + " of " + column.folds() + " folds");
+                        .orElse("not trained yet: " + cell.done() + " of "
+                                + cell.column().folds() + " folds");
     }
 
     /** Returns every setting once, one per line. */
@@ -233,11 +228,8 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         List<String> lines = new ArrayList<>();
         add(lines, "all trained rows", table.common());
         boolean alone = table.columns().size() == 1;
-        for (Line line : table.lines()) {
-            for (int i = 0; i < table.columns().size(); i++) {
-                String where = alone ? "" : " on " + table.columns().get(i).name();
-                add(lines, line.name() + where, line.cells().get(i).own());
-            }
+        for (Cell cell : table.cells()) {
+            add(lines, cell.name() + (alone ? "" : " on " + cell.column().name()), cell.own());
         }
         return lines;
     }
@@ -288,7 +280,8 @@ public record TableReport(ResultTable table, String command, String machine, Fun
     }
 
     private String csv() {
-        List<Map<String, @Nullable Object>> records = records();
+        List<Map<String, @Nullable Object>> records =
+                table.cells().stream().map(this::fields).toList();
         records.forEach(one -> {
             one.put("baseline", table.baseline());
             one.put("command", command);
@@ -315,7 +308,8 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         document.put("command", command);
         document.put("machine", machine);
         document.put("baseline", table.baseline());
-        List<Map<String, @Nullable Object>> results = records();
+        List<Map<String, @Nullable Object>> results =
+                table.cells().stream().map(this::fields).toList();
         results.forEach(result -> result.values().removeIf(Objects::isNull));
         document.put("results", results);
         document.put("configuration", configuration());
@@ -323,24 +317,14 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         return JsonText.indented(document) + "\n";
     }
 
-    /** Returns one record per method and dataset: accuracies from 0 to 1 in full precision, unknown values null. */
-    private List<Map<String, @Nullable Object>> records() {
-        List<Map<String, @Nullable Object>> records = new ArrayList<>();
-        for (Line line : table.lines()) {
-            for (int i = 0; i < table.columns().size(); i++) {
-                records.add(fields(line, line.cells().get(i), table.columns().get(i)));
-            }
-        }
-        return records;
-    }
-
-    private Map<String, @Nullable Object> fields(Line line, Cell cell, Column column) {
+    /** Returns the record of a method and dataset: accuracies from 0 to 1 in full precision, unknown values null. */
+    private Map<String, @Nullable Object> fields(Cell cell) {
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        fields.put("row", line.name());
-        fields.put("title", line.title());
-        fields.put("dataset", column.title());
-        fields.put("status", status(cell, column));
-        fields.put("folds", column.folds());
+        fields.put("row", cell.name());
+        fields.put("title", cell.title());
+        fields.put("dataset", cell.column().title());
+        fields.put("status", status(cell));
+        fields.put("folds", cell.column().folds());
         Optional<Numbers> numbers = cell.numbers();
         put(fields, "accuracy_mean", numbers.map(Numbers::accuracy), Spread::mean);
         put(fields, "accuracy_std", numbers.map(Numbers::accuracy), TableReport::deviation);
@@ -364,7 +348,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         OptionalDouble seconds = cell.secondsPerEpoch();
         fields.put("seconds_per_epoch", seconds.isPresent() ? seconds.getAsDouble() : null);
         fields.put("paper_vgg16", cell.published().orElse(null));
-        fields.put("fingerprint", column.fingerprint());
+        fields.put("fingerprint", cell.column().fingerprint());
         return fields;
     }
 

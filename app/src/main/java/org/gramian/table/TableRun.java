@@ -111,6 +111,10 @@ public final class TableRun {
             return failure.isEmpty() && folds.size() == foldCount();
         }
 
+        boolean isDue() {
+            return !isFinished() && failure.isEmpty();
+        }
+
         /** Returns the number of folds; 0 if planning failed. */
         public int foldCount() {
             return work.map(some -> some.plan().folds().size()).orElse(0);
@@ -214,11 +218,7 @@ public final class TableRun {
     }
 
     public List<Entry> due() {
-        return entries.stream().filter(TableRun::isDue).toList();
-    }
-
-    private static boolean isDue(Entry entry) {
-        return !entry.isFinished() && entry.failure().isEmpty();
+        return entries.stream().filter(Entry::isDue).toList();
     }
 
     public List<Throwable> failures() {
@@ -236,7 +236,7 @@ public final class TableRun {
         Files.createDirectories(out);
         try (FeatureCache scratch = FeatureCache.open(cache, out, _ -> {})) {
             for (int i = 0; i < entries.size(); i++) {
-                if (!isDue(entries.get(i))) {
+                if (!entries.get(i).isDue()) {
                     continue;
                 }
                 if (context.cancellation().reason().isPresent()) {
@@ -246,7 +246,7 @@ public final class TableRun {
                 entries.set(i, trained(entries.get(i), scratch, context));
                 listener.ended(entries.get(i));
                 requireSameWeights();
-                if (isDue(entries.get(i))) {
+                if (entries.get(i).isDue()) {
                     return Optional.of(context.cancellation().reason().orElse(Cancellation.Reason.CANCELLED));
                 }
             }
@@ -281,7 +281,7 @@ public final class TableRun {
     }
 
     public ResultTable table() throws IOException {
-        return ResultTable.of(plan, data, entries);
+        return ResultTable.of(plan, entries);
     }
 
     /**

@@ -17,7 +17,7 @@ import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.table.ResultTable.Cell;
-import org.gramian.table.ResultTable.Line;
+import org.gramian.table.ResultTable.Column;
 import org.gramian.table.ResultTable.Numbers;
 import org.gramian.table.ResultTable.Size;
 import org.gramian.table.TableReport.Format;
@@ -28,10 +28,15 @@ import tools.jackson.databind.json.JsonMapper;
 class TableReportTest {
     private static final String NASTY = "a & b_%|<b>$\\^~{#}*`[x]\u001b";
 
+    private static final Column COLUMN = new Column("fmd", NASTY, "ab".repeat(32), 3);
+
     private static final TableReport REPORT = report();
 
-    private static Cell finished(double mean, boolean best, Optional<Comparison> against) {
+    private static Cell finished(String name, String title, double mean, boolean best, Optional<Comparison> against) {
         return new Cell(
+                COLUMN,
+                name,
+                title,
                 Optional.of(new Numbers(spread(mean), Optional.empty(), against, best)),
                 3,
                 Optional.empty(),
@@ -45,25 +50,30 @@ class TableReportTest {
         return new Spread(3, mean, OptionalDouble.of(0.029));
     }
 
-    private static Cell missing(int done, Optional<Throwable> failure) {
+    private static Cell missing(String name, int done, Optional<Throwable> failure) {
         return new Cell(
-                Optional.empty(), done, failure, Optional.empty(), OptionalDouble.empty(), Optional.empty(), Map.of());
+                COLUMN,
+                name,
+                name,
+                Optional.empty(),
+                done,
+                failure,
+                Optional.empty(),
+                OptionalDouble.empty(),
+                Optional.empty(),
+                Map.of());
     }
 
     private static TableReport report() {
         FoldSummary none = new FoldSummary(Map.of(Metric.ACCURACY, spread(0.5)));
         Comparison better = new Comparison(none, none, new PairedTest(600, 120, 70, 210), 0);
-        ResultTable.Column column = new ResultTable.Column("fmd", NASTY, "ab".repeat(32), 3);
-        List<Line> lines = List.of(
-                new Line("average", "average", List.of(finished(0.701, false, Optional.empty()))),
-                new Line("nasty", NASTY, List.of(finished(0.753, true, Optional.of(better)))),
-                new Line("later", "later", List.of(missing(1, Optional.empty()))),
-                new Line(
-                        "failed",
-                        "failed",
-                        List.of(missing(0, Optional.of(new IllegalArgumentException("why & how_"))))));
+        List<Cell> cells = List.of(
+                finished("average", "average", 0.701, false, Optional.empty()),
+                finished("nasty", NASTY, 0.753, true, Optional.of(better)),
+                missing("later", 1, Optional.empty()),
+                missing("failed", 0, Optional.of(new IllegalArgumentException("why & how_"))));
         ResultTable table =
-                new ResultTable("average", List.of(column), lines, Map.of("seed", "0"), List.of("known of some rows"));
+                new ResultTable("average", List.of(COLUMN), cells, Map.of("seed", "0"), List.of("known of some rows"));
         return new TableReport(table, "gramian compare 'a\nb' ```", "cpu", cause -> "not so: " + cause.getMessage());
     }
 

@@ -104,7 +104,11 @@ class TableRunTest {
     }
 
     private static Numbers numbers(TableRun run, int row, int column) throws IOException {
-        return run.table().lines().get(row).cells().get(column).numbers().orElseThrow();
+        ResultTable table = run.table();
+        return table.cells()
+                .get(row * table.columns().size() + column)
+                .numbers()
+                .orElseThrow();
     }
 
     @Test
@@ -135,7 +139,7 @@ class TableRunTest {
                 EvaluationFile.readAll(entries.get(0).folder()));
         assertThat(numbers(run, 1, 0).against()).hasValue(expected);
         assertThat(numbers(run, 0, 0).against()).isEmpty();
-        Cell cell = run.table().lines().get(1).cells().getFirst();
+        Cell cell = run.table().cells().get(1);
         assertThat(cell.size()).hasValue(new ResultTable.Size(10, 2 * 10 + 2));
         assertThat(cell.secondsPerEpoch()).isPresent();
         TableRun again = prepared(plan(ROWS));
@@ -237,7 +241,7 @@ class TableRunTest {
             assertThat(second.best()).isEqualTo(order <= 0);
         }
         assertThat(table.common()).containsEntry("data.protocol", "kfold:2").doesNotContainKey("network.pooling");
-        assertThat(table.lines().get(1).cells().get(0).own()).containsEntry("network.pooling", "pca:4/covariance/triu");
+        assertThat(table.cells().get(2).own()).containsEntry("network.pooling", "pca:4/covariance/triu");
     }
 
     @Test

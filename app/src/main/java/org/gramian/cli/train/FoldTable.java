@@ -2,7 +2,6 @@ package org.gramian.cli.train;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import org.gramian.cli.common.Columns;
 import org.gramian.evaluate.Evaluation;
@@ -10,12 +9,13 @@ import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 
 /**
- * The numbers of several folds as text for the terminal: a line per metric, with mean, standard deviation and each fold's.
+ * The numbers of several folds as text for the terminal: a line per metric, with mean, standard deviation and, of few folds,
+ * those of each fold.
  *
  * @param folds at least one, all of one division
  */
 public record FoldTable(List<Evaluation> folds) {
-    /** Of more folds the lowest and the highest value are shown instead of all. */
+    /** More folds are not shown one by one. */
     private static final int FOLDS = 6;
 
     public FoldTable {
@@ -28,18 +28,12 @@ public record FoldTable(List<Evaluation> folds) {
         List<String> head = new ArrayList<>(List.of("over " + folds.size() + " folds", "mean ± std"));
         if (all) {
             folds.forEach(fold -> head.add(fold.setting().fold()));
-        } else {
-            head.addAll(List.of("lowest", "highest"));
         }
         Columns rows = new Columns().row(head);
         for (Metric metric : metrics(folds.getFirst().classes().size())) {
             List<String> cells = new ArrayList<>(List.of(name(metric), summary.text(metric)));
             if (all) {
                 folds.forEach(fold -> cells.add(metric.show(metric.of(fold))));
-            } else {
-                DoubleSummaryStatistics range =
-                        folds.stream().mapToDouble(metric::of).summaryStatistics();
-                cells.addAll(List.of(metric.show(range.getMin()), metric.show(range.getMax())));
             }
             rows.row(cells);
         }

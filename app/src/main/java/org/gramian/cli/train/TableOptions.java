@@ -6,7 +6,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.gramian.basis.EnumWords;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
@@ -100,22 +99,24 @@ final class TableOptions {
         List<TableRow> rows = new ArrayList<>(preset().map(TablePreset::rows).orElse(List.of()));
         methods.forEach(text -> rows.addAll(named("--methods", () -> TableRow.parse(text))));
         settings.forEach(text -> set(rows, text));
-        return new TableRun.Plan(
-                rows, common, Optional.ofNullable(baseline).map(name -> require(rows, "--baseline", name)));
+        if (baseline != null && !names(rows).contains(baseline)) {
+            throw new IllegalArgumentException("--baseline: expected one of the rows "
+                    + String.join(", ", names(rows)) + ", found " + QuotedText.text(baseline)
+                    + NearestWord.suggestion(baseline, names(rows)));
+        }
+        return new TableRun.Plan(rows, common, Optional.ofNullable(baseline));
     }
 
-    /** Adds the setting {@code ROW:KEY=VALUE} to its row: the longest name or title, since poolings contain colons. */
+    /** Adds the setting {@code ROW:KEY=VALUE} to its row: the longest name, since poolings contain colons. */
     private static void set(List<TableRow> rows, String text) {
-        String typed = rows.stream()
-                .flatMap(one -> Stream.of(one.name(), one.title()))
+        String name = names(rows).stream()
                 .filter(word -> text.startsWith(word + ":"))
                 .max(Comparator.comparingInt(String::length))
                 .orElseThrow(
                         () -> new IllegalArgumentException("--set-for: expected ROW:KEY=VALUE with one of the rows "
                                 + String.join(", ", names(rows)) + ", found " + QuotedText.text(text)
                                 + NearestWord.suggestion(text.split(":", 2)[0], names(rows))));
-        String name = require(rows, "--set-for", typed);
-        String[] pair = text.substring(typed.length() + 1).split("=", 2);
+        String[] pair = text.substring(name.length() + 1).split("=", 2);
         if (pair.length < 2 || pair[0].isEmpty()) {
             throw new IllegalArgumentException(
                     "--set-for: expected ROW:KEY=VALUE, e.g. isqrt:stage1.rate=0.01, found " + QuotedText.text(text));
@@ -131,22 +132,6 @@ final class TableOptions {
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException(option + ": " + wrong.getMessage(), wrong);
         }
-    }
-
-    /** Returns the name of a row that is given by name or title. */
-    private static String require(List<TableRow> rows, String option, String typed) {
-        return find(rows, typed)
-                .orElseThrow(() -> new IllegalArgumentException(option + ": expected one of the rows "
-                        + String.join(", ", names(rows)) + ", found " + QuotedText.text(typed)
-                        + NearestWord.suggestion(typed, names(rows))));
-    }
-
-    private static Optional<String> find(List<TableRow> rows, String typed) {
-        return Stream.concat(
-                        rows.stream().filter(row -> row.name().equals(typed)),
-                        rows.stream().filter(row -> row.title().equalsIgnoreCase(typed)))
-                .map(TableRow::name)
-                .findFirst();
     }
 
     private static List<String> names(List<TableRow> rows) {

@@ -50,9 +50,6 @@ final class TableTraining implements TableRun.Listener {
     private final Device device;
     private final TrainDisplay display;
 
-    /** Number of rows that are still to train. */
-    private int left;
-
     /**
      * @param command as typed, which also resumes the table
      * @param cache feature cache; empty for a temporary one
@@ -153,21 +150,30 @@ final class TableTraining implements TableRun.Listener {
         context.cancellation().reason().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
+        remarks().forEach(console::say);
+    }
+
+    /** Returns why rows cannot be trained, what to know about the others, and how many there are. */
+    private List<String> remarks() throws IOException {
+        Map<String, List<String>> failures = new LinkedHashMap<>();
         for (Entry entry : run.entries()) {
             entry.failure()
-                    .ifPresent(cause -> console.say(
-                            entry.title() + " on " + entry.data().name() + " cannot be trained: " + reason(cause)));
+                    .ifPresent(cause -> failures.computeIfAbsent(reason(cause), _ -> new ArrayList<>())
+                            .add(entry.title() + " on " + entry.data().name()));
         }
-        run.table().remarks().forEach(console::say);
-        left = run.due().size();
-        if (left > 0) {
-            console.say(left + (left == 1 ? " row" : " rows") + " to train");
-        }
+        List<String> remarks = new ArrayList<>();
+        failures.forEach((reason, places) -> remarks.add(String.join("; ", places) + " cannot be trained: " + reason));
+        remarks.addAll(run.table().remarks());
+        remarks.add(rows(run.due().size()) + " to train");
+        return remarks;
+    }
+
+    private static String rows(int count) {
+        return count + (count == 1 ? " row" : " rows");
     }
 
     @Override
     public void begun(Entry entry) throws IOException {
-        left--;
         console.say(place(entry));
         display.row("row " + number(entry) + "/" + run.entries().size() + " "
                 + entry.row().name() + ", ");
@@ -184,7 +190,7 @@ final class TableTraining implements TableRun.Listener {
             RunResult result = new RunResult(entry.folds(), run.audit(entry.data()), Optional.empty());
             new TrainSummary(result, entry.folds().size(), new RunFolder(entry.folder())).write();
             console.say(place(entry) + ": test accuracy " + result.summary().text(Metric.ACCURACY) + " %"
-                    + (left <= 0 ? "" : "; " + left + (left == 1 ? " row" : " rows") + " left"));
+                    + (run.due().isEmpty() ? "" : "; " + rows(run.due().size()) + " left"));
         }
         write();
     }
@@ -258,7 +264,6 @@ final class TableTraining implements TableRun.Listener {
     private String planText() throws IOException {
         List<List<String>> lines = new ArrayList<>();
         lines.add(List.of("row", "name", "dataset", "size", "params", "state"));
-        Map<String, List<String>> failures = new LinkedHashMap<>();
         for (Entry entry : run.entries()) {
             Optional<ResultTable.Size> size = ResultTable.Size.of(entry);
             lines.add(List.of(
@@ -268,16 +273,10 @@ final class TableTraining implements TableRun.Listener {
                     size.map(one -> grouped(one.descriptor())).orElse("–"),
                     size.map(one -> grouped(one.parameters())).orElse("–"),
                     state(entry)));
-            entry.failure()
-                    .ifPresent(cause -> failures.computeIfAbsent(reason(cause), _ -> new ArrayList<>())
-                            .add(entry.title() + " on " + entry.data().name()));
         }
         StringBuilder text = new StringBuilder();
         append(text, lines);
-        failures.forEach((reason, places) -> line(text, String.join("; ", places) + ": " + reason));
-        run.table().remarks().forEach(remark -> line(text, remark));
-        int rows = run.due().size();
-        line(text, rows == 0 ? "nothing to train" : rows + (rows == 1 ? " row" : " rows") + " to train");
+        remarks().forEach(remark -> line(text, remark));
         return text.toString();
     }
 

@@ -90,9 +90,9 @@ final class CompareTableTest extends TrainFixture {
     }
 
     @Test
-    void optionsFindRowsByTitle() {
-        Run run = compare((Object[]) ("--methods bcnn,isqrt,average --baseline iSQRT-COV --epochs 3 --dry-run"
-                                + " --set-for B-CNN:network.classifier=mean")
+    void optionsSetBaselineAndRow() {
+        Run run = compare((Object[]) ("--methods bcnn,isqrt,average --baseline isqrt --epochs 3 --dry-run"
+                                + " --set-for bcnn:network.classifier=mean")
                         .split(" "))
                 .done();
         assertThat(run.out())

@@ -291,7 +291,7 @@ class Attack {
         return random -> {
             mutant("weights", originals, originals, random);
             try (Arena arena = Arena.ofConfined()) {
-                for (StoredTensor tensor : WeightFile.read(path, arena).content().tensors().values()) {
+                for (StoredTensor tensor : WeightFile.read(path, arena, _ -> {}).tensors().values()) {
                     tensor.data().toArray(ValueLayout.JAVA_BYTE);
                 }
                 return true;

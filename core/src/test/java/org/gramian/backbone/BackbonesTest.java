@@ -127,6 +127,14 @@ class BackbonesTest {
     }
 
     @Test
+    void torchvisionNamesFilesByTheirSha256() {
+        assertThat(PublicFile.all())
+                .filteredOn(file -> file.about().startsWith("torchvision"))
+                .isNotEmpty()
+                .allSatisfy(file -> assertThat(file.file()).endsWith("-" + file.sha256().substring(0, 8) + ".pth"));
+    }
+
+    @Test
     void parameterNamesAreThoseOfFiles() {
         assertThat(names(Backbone.of("vgg16", "logits")))
                 .startsWith("conv1_1.weight", "conv1_1.bias", "conv1_2.weight")

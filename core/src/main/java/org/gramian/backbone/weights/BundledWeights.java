@@ -6,11 +6,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.List;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.basis.Sha256;
 import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 import org.jspecify.annotations.Nullable;
 
@@ -44,12 +43,12 @@ public final class BundledWeights {
      *
      * @throws TensorFileException if a resource is missing or damaged
      */
-    static WeightFile read(Arena arena) throws IOException {
+    static TensorFile read(Arena arena) throws IOException {
         String sha256 = new String(content(CHECKSUM), StandardCharsets.US_ASCII).strip();
         return read(content(FILE), sha256, arena);
     }
 
-    static WeightFile read(byte[] content, String sha256, Arena arena) throws TensorFileException {
+    static TensorFile read(byte[] content, String sha256, Arena arena) throws TensorFileException {
         Path name = Path.of(FILE);
         String found = Sha256.hex(Sha256.of(content));
         if (!found.equals(sha256)) {
@@ -59,7 +58,7 @@ public final class BundledWeights {
                             .formatted(sha256, found));
         }
         MemorySegment memory = arena.allocate(content.length, Long.BYTES).copyFrom(MemorySegment.ofArray(content));
-        return new WeightFile(Safetensors.read(name, memory), List.of());
+        return Safetensors.read(name, memory);
     }
 
     private static byte[] content(String resource) throws IOException {

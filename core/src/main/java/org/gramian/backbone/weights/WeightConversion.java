@@ -17,12 +17,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.gramian.backbone.Backbones;
 import org.gramian.backbone.weights.Naming.Publisher;
-import org.gramian.backbone.weights.format.WeightFile;
+import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.image.crop.Preprocessing.Order;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 import org.jspecify.annotations.Nullable;
 
@@ -47,17 +48,17 @@ record WeightConversion(
      * @param published whether the file is known to be the publisher's and not only to share its names
      * @throws TensorFileException listing all missing, misshapen and unexpected tensors
      */
-    static WeightConversion of(WeightFile file, ExpectedParameters expected, boolean published)
+    static WeightConversion of(TensorFile file, ExpectedParameters expected, boolean published)
             throws TensorFileException {
         requireSameNetwork(file, expected);
         Naming naming = naming(file, expected);
-        List<String> remarks = new ArrayList<>(file.remarks());
+        List<String> remarks = new ArrayList<>();
         Match match = Match.of(file, expected, naming);
         match.note(remarks);
         List<String> problems = match.problems();
         if (!problems.isEmpty()) {
             throw new TensorFileException(
-                    file.content().path(),
+                    file.path(),
                     "does not contain the weights of %s (names of %s); %s"
                             .formatted(
                                     expected.architecture(), naming.publisher().label(), String.join("; ", problems)));
@@ -65,34 +66,41 @@ record WeightConversion(
         // torchvision's names are widely reused
         Publisher publisher =
                 published ? naming.publisher() : naming.publisher().supposed();
-        String licence = StoredMetadata.licence(file).or(publisher::licence).orElse(Weights.UNSTATED);
+        String licence = stated(file, Provenance.LICENCE)
+                .or(() -> stated(file, "license"))
+                .or(publisher::licence)
+                .orElse(Weights.UNSTATED);
         return new WeightConversion(
                 match.tensors(), preprocessing(file, expected, publisher, remarks), licence, remarks);
     }
 
+    private static Optional<String> stated(TensorFile file, String key) {
+        return Optional.ofNullable(file.metadata().get(key));
+    }
+
     /** Refuses a file that states another network: the two forms of ResNet-50 have the same tensors. */
-    private static void requireSameNetwork(WeightFile file, ExpectedParameters expected) throws TensorFileException {
-        Optional<String> other = StoredMetadata.architecture(file)
+    private static void requireSameNetwork(TensorFile file, ExpectedParameters expected) throws TensorFileException {
+        Optional<String> other = stated(file, Provenance.ARCHITECTURE)
                 .filter(stated -> Backbones.names().contains(stated))
                 .filter(stated -> !stated.equals(expected.architecture()));
         if (other.isPresent()) {
             throw new TensorFileException(
-                    file.content().path(),
+                    file.path(),
                     ("expected weights of %1$s, found weights of %2$s by the file's metadata; run 'gramian weights"
                                     + " import %2$s FILE'")
                             .formatted(expected.architecture(), other.get()));
         }
     }
 
-    private static Naming naming(WeightFile file, ExpectedParameters expected) throws TensorFileException {
-        Set<String> names = file.content().tensors().keySet();
+    private static Naming naming(TensorFile file, ExpectedParameters expected) throws TensorFileException {
+        Set<String> names = file.tensors().keySet();
         List<Naming> known = Naming.known(expected);
         return known.stream()
                 .filter(naming -> naming.matches(names) > 0)
                 // the first of equals
                 .max(Comparator.comparingLong(naming -> naming.matches(names) * 100 - known.indexOf(naming)))
                 .orElseThrow(() -> new TensorFileException(
-                        file.content().path(),
+                        file.path(),
                         "expected names of tensors such as "
                                 + known.stream()
                                         .map(naming ->
@@ -108,15 +116,15 @@ record WeightConversion(
      * <p>A classifier may be absent or have other classes. An unexpected tensor means another network, as the layers of
      * VGG-19 besides those of VGG-16.
      */
-    static boolean fits(WeightFile file, ExpectedParameters expected) {
+    static boolean fits(TensorFile file, ExpectedParameters expected) {
         return Naming.known(expected).stream()
                 .map(naming -> Match.of(file, expected, naming))
                 .anyMatch(Match::fits);
     }
 
     /** Counts the tensors of a file that have names of a network. */
-    static long likeness(WeightFile file, ExpectedParameters expected) {
-        Set<String> names = file.content().tensors().keySet();
+    static long likeness(TensorFile file, ExpectedParameters expected) {
+        Set<String> names = file.tensors().keySet();
         return Naming.known(expected).stream()
                 .mapToLong(naming -> naming.matches(names))
                 .max()
@@ -129,8 +137,8 @@ record WeightConversion(
 
     /** Determines the preprocessing and notes assumptions. */
     private static Preprocessing preprocessing(
-            WeightFile file, ExpectedParameters expected, Publisher publisher, List<String> remarks) {
-        @Nullable String text = file.content().metadata().get(InputSpec.KEY);
+            TensorFile file, ExpectedParameters expected, Publisher publisher, List<String> remarks) {
+        @Nullable String text = file.metadata().get(InputSpec.KEY);
         Optional<Preprocessing> stated = Optional.ofNullable(text).flatMap(InputSpec::parse);
         if (stated.isPresent()) {
             return stated.get();
@@ -164,8 +172,8 @@ record WeightConversion(
             List<String> replaced,
             List<String> misshapen,
             Set<String> extra) {
-        static Match of(WeightFile file, ExpectedParameters expected, Naming naming) {
-            Map<String, StoredTensor> found = file.content().tensors();
+        static Match of(TensorFile file, ExpectedParameters expected, Naming naming) {
+            Map<String, StoredTensor> found = file.tensors();
             Match match = new Match(
                     new LinkedHashMap<>(),
                     new ArrayList<>(),

@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -45,6 +46,9 @@ public record WeightStore(Path folder) {
 
     /** Networks of files: settings need one many times, and a network of 120 operators takes 0.2 s to build. */
     private static final Map<FileVersion, Backbone> NETWORKS = new ConcurrentHashMap<>();
+
+    /** Key in the metadata of the definition of a network that is not built in. */
+    private static final String NETWORK = "network";
 
     private static final String ENDING = ".safetensors";
     /** Extension of ONNX files. */
@@ -90,7 +94,7 @@ public record WeightStore(Path folder) {
     private static boolean isNetwork(Path file) {
         try (Arena arena = Arena.ofConfined()) {
             return Files.isRegularFile(file)
-                    && Safetensors.header(file, arena).metadata().containsKey(StoredMetadata.NETWORK);
+                    && Safetensors.header(file, arena).metadata().containsKey(NETWORK);
         } catch (TensorFileException damaged) {
             return false; // opening it reports the damage
         }
@@ -128,14 +132,25 @@ public record WeightStore(Path folder) {
         }
     }
 
-    private static Backbone defined(Path file, String nameOrFile) {
+    private static Backbone defined(Path path, String nameOrFile) {
+        Map<String, String> metadata;
         try (Arena arena = Arena.ofConfined()) {
-            return StoredMetadata.backbone(Safetensors.header(file, arena))
-                    .orElseThrow(() -> new IllegalArgumentException(file + ": expected a network that 'gramian weights"
-                            + " import NAME FILE.onnx' installed, found weights only; name their backbone and use"
-                            + " --weights " + nameOrFile));
+            metadata = Safetensors.header(path, arena).metadata();
         } catch (TensorFileException damaged) {
             throw new IllegalArgumentException(damaged.getMessage(), damaged);
+        }
+        String definition = metadata.get(NETWORK);
+        if (definition == null) {
+            throw new IllegalArgumentException(path + ": expected a network that 'gramian weights import NAME FILE.onnx'"
+                    + " installed, found weights only; name their backbone and use --weights " + nameOrFile);
+        }
+        Preprocessing preprocessing =
+                InputSpec.parse(metadata.getOrDefault(InputSpec.KEY, "")).orElse(Preprocessing.TORCHVISION);
+        try {
+            return Backbone.of(metadata.getOrDefault(Provenance.ARCHITECTURE, ""), definition, preprocessing);
+        } catch (IllegalArgumentException | ArithmeticException invalid) {
+            throw new IllegalArgumentException(
+                    path + ": does not define a usable network: " + invalid.getMessage(), invalid);
         }
     }
 
@@ -183,19 +198,13 @@ public record WeightStore(Path folder) {
      * @throws IOException if the file is damaged, was changed since the import, or belongs to another network
      */
     public Weights open(WeightName name, Arena arena, Consumer<String> remarks) throws IOException {
-        Opened opened = opened(name, arena);
-        String fingerprint = opened.fingerprint();
-        List<String> problems = StoredMetadata.provenance(opened.file)
-                .map(noted -> compare(noted.fingerprint(), fingerprint))
-                .orElse(List.of());
-        if (!problems.isEmpty()) {
-            throw new TensorFileException(file(name), problems.getFirst() + "; import it again");
-        }
+        Opened opened = opened(name, arena, remarks);
         opened.conversion.remarks().forEach(remarks);
-        Provenance noted = opened.provenance();
-        Provenance provenance = new Provenance(fingerprint, noted.source(), noted.sourceSha256(), noted.licence());
         return new Weights(
-                name.architecture(), opened.conversion.tensors(), opened.conversion.preprocessing(), provenance);
+                name.architecture(),
+                opened.conversion.tensors(),
+                opened.conversion.preprocessing(),
+                opened.verified());
     }
 
     /**
@@ -254,31 +263,41 @@ public record WeightStore(Path folder) {
      */
     public Provenance provenance(WeightName name) throws IOException {
         try (Arena arena = Arena.ofShared()) {
-            return opened(name, arena).provenance();
+            return opened(name, arena, _ -> {}).provenance(Provenance.UNKNOWN);
         }
     }
 
     /** File of the store with its converted weights. */
-    private record Opened(WeightFile file, ExpectedParameters expected, WeightConversion conversion) {
-        String fingerprint() {
-            return Weights.fingerprint(conversion.tensors(), expected.definition());
-        }
-
-        Provenance provenance() {
-            return StoredMetadata.provenance(file)
+    private record Opened(TensorFile file, ExpectedParameters expected, WeightConversion conversion) {
+        /** Returns the provenance in the file, else that of a file of the user with this fingerprint. */
+        Provenance provenance(String fingerprint) {
+            return Provenance.of(file)
                     .orElseGet(() -> new Provenance(
-                            Provenance.UNKNOWN,
-                            String.valueOf(file.content().path().getFileName()),
+                            fingerprint,
+                            String.valueOf(file.path().getFileName()),
                             Provenance.UNKNOWN,
                             conversion.licence()));
         }
+
+        /** Returns the provenance after comparing its fingerprint with the tensors, which reads the whole file. */
+        Provenance verified() throws TensorFileException {
+            String found = Weights.fingerprint(conversion.tensors(), expected.definition());
+            Provenance provenance = provenance(found);
+            if (!provenance.fingerprint().equals(found)) {
+                throw new TensorFileException(
+                        file.path(),
+                        "expected the fingerprint %s of the import, found %s: the file was changed; import it again"
+                                .formatted(provenance.fingerprint(), found));
+            }
+            return provenance;
+        }
     }
 
-    private Opened opened(WeightName name, Arena arena) throws IOException {
+    private Opened opened(WeightName name, Arena arena, Consumer<String> remarks) throws IOException {
         if (!holds(name) && !isBundled(name)) {
             throw missing(name);
         }
-        WeightFile file = isBundled(name) ? BundledWeights.read(arena) : WeightFile.read(file(name), arena);
+        TensorFile file = isBundled(name) ? BundledWeights.read(arena) : WeightFile.read(file(name), arena, remarks);
         ExpectedParameters expected = ExpectedParameters.of(backbone(name));
         return new Opened(file, expected, WeightConversion.of(file, expected, false));
     }
@@ -315,7 +334,7 @@ public record WeightStore(Path folder) {
      */
     public static WeightName recognize(Path source) throws IOException {
         try (Arena arena = Arena.ofShared()) {
-            WeightFile file = WeightFile.read(source, arena);
+            TensorFile file = WeightFile.read(source, arena, _ -> {});
             List<String> all = WeightName.architectures();
             List<String> fitting = all.stream()
                     .filter(network -> WeightConversion.fits(file, ExpectedParameters.of(network)))
@@ -343,18 +362,18 @@ public record WeightStore(Path folder) {
             throw new TensorFileException(
                     source,
                     "expected weights of " + String.join(", ", all) + ", found tensors such as "
-                            + QuotedText.some(file.content().tensors().keySet().stream()
+                            + QuotedText.some(file.tensors().keySet().stream()
                                     .map(QuotedText::text)
                                     .toList()));
         }
     }
 
     /** Returns the network that a file states in its metadata, or of which it is the public file. */
-    private static Optional<String> stated(WeightFile file) throws IOException {
-        Optional<String> stated = StoredMetadata.architecture(file);
-        return stated.isPresent()
-                ? stated
-                : PublicFile.ofSha256(Sha256.hex(Sha256.of(file.content().path())))
+    private static Optional<String> stated(TensorFile file) throws IOException {
+        String stated = file.metadata().get(Provenance.ARCHITECTURE);
+        return stated != null
+                ? Optional.of(stated)
+                : PublicFile.ofSha256(Sha256.hex(Sha256.of(file.path())))
                         .map(known -> WeightName.parse(known.name()).architecture());
     }
 
@@ -373,7 +392,12 @@ public record WeightStore(Path folder) {
     private Path write(String name, Weights weights, Optional<String> definition) throws IOException {
         create(folder);
         Path target = file(name);
-        Safetensors.write(target, weights.tensors(), StoredMetadata.of(weights, definition));
+        Map<String, String> metadata = new TreeMap<>(weights.provenance().metadata());
+        metadata.put("format", "pt"); // what other readers of safetensors look for
+        metadata.put(Provenance.ARCHITECTURE, weights.architecture());
+        metadata.put(InputSpec.KEY, weights.preprocessing().text());
+        definition.ifPresent(text -> metadata.put(NETWORK, text));
+        Safetensors.write(target, weights.tensors(), metadata);
         return target;
     }
 
@@ -396,7 +420,7 @@ public record WeightStore(Path folder) {
         needed.keySet().retainAll(expected.parameters().keySet());
         SequencedMap<String, String> metadata = new LinkedHashMap<>();
         metadata.put(InputSpec.KEY, preprocessing.text());
-        WeightFile content = new WeightFile(new TensorFile(source.path(), needed, metadata), List.of());
+        TensorFile content = new TensorFile(source.path(), needed, metadata);
         Weights weights = Weights.of(content, expected, source, remarks);
         return write(name, weights, expected.definition());
     }
@@ -417,24 +441,19 @@ public record WeightStore(Path folder) {
      */
     public List<String> verify(WeightName name) throws IOException {
         try (Arena arena = Arena.ofShared()) {
-            Opened opened = opened(name, arena);
+            Opened opened = opened(name, arena, _ -> {});
             if (isBundled(name)) {
                 return List.of(); // reading compared the checksum
             }
-            return StoredMetadata.provenance(opened.file)
-                    .map(noted -> compare(noted.fingerprint(), opened.fingerprint()))
-                    .orElse(List.of("the file has no fingerprint to compare with, because it was not written by this"
-                            + " program: import it under this name"));
+            if (Provenance.of(opened.file).isEmpty()) {
+                return List.of("the file has no fingerprint to compare with, because it was not written by this"
+                        + " program: import it under this name");
+            }
+            opened.verified();
+            return List.of();
         } catch (TensorFileException e) {
             return List.of(String.valueOf(e.getMessage()));
         }
-    }
-
-    private static List<String> compare(String noted, String found) {
-        return noted.equals(found)
-                ? List.of()
-                : List.of("expected the fingerprint %s of the import, found %s: the file was changed"
-                        .formatted(noted, found));
     }
 
     /** Returns the sorted names of all weights in the store; other files are ignored. */

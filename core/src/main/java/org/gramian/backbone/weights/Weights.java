@@ -30,6 +30,7 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
@@ -64,10 +65,10 @@ public record Weights(
 
     static Weights read(ExpectedParameters expected, Source source, Arena arena, Consumer<String> remarks)
             throws IOException {
-        return of(WeightFile.read(source.path(), arena), expected, source, remarks);
+        return of(WeightFile.read(source.path(), arena, remarks), expected, source, remarks);
     }
 
-    static Weights of(WeightFile found, ExpectedParameters expected, Source source, Consumer<String> remarks)
+    static Weights of(TensorFile found, ExpectedParameters expected, Source source, Consumer<String> remarks)
             throws IOException {
         String sha256 = Sha256.hex(Sha256.of(source.path()));
         Optional<PublicFile> published = PublicFile.ofSha256(sha256);
@@ -210,5 +211,27 @@ public record Weights(
     public record Provenance(String fingerprint, String source, String sourceSha256, String licence) {
         /** SHA-256 of a source that was not hashed. */
         static final String UNKNOWN = "unknown";
+
+        // keys of the metadata of a file in the store
+        static final String ARCHITECTURE = "architecture";
+        static final String LICENCE = "licence";
+        private static final String SOURCE = "source";
+        private static final String SOURCE_SHA256 = "source_sha256";
+        private static final String FINGERPRINT = "fingerprint";
+
+        /** Returns the provenance stated in a file; empty if Gramian did not write it. */
+        static Optional<Provenance> of(TensorFile file) {
+            Map<String, String> metadata = file.metadata();
+            return Optional.ofNullable(metadata.get(FINGERPRINT))
+                    .map(fingerprint -> new Provenance(
+                            fingerprint,
+                            metadata.getOrDefault(SOURCE, UNKNOWN),
+                            metadata.getOrDefault(SOURCE_SHA256, UNKNOWN),
+                            metadata.getOrDefault(LICENCE, UNSTATED)));
+        }
+
+        Map<String, String> metadata() {
+            return Map.of(FINGERPRINT, fingerprint, SOURCE, source, SOURCE_SHA256, sourceSha256, LICENCE, licence);
+        }
     }
 }

@@ -46,7 +46,7 @@ final class BundledWeightsTest {
         byte[] content = content();
         try (Arena arena = Arena.ofConfined()) {
             var read = BundledWeights.read(content, Sha256.hex(Sha256.of(content)), arena);
-            assertThat(read.content().tensors().keySet()).containsExactlyInAnyOrderElementsOf(VALUES.keySet());
+            assertThat(read.tensors().keySet()).containsExactlyInAnyOrderElementsOf(VALUES.keySet());
             Tensors32.assertSame(
                     WeightConversion.of(read, ExpectedParameters.of(BundledWeights.NAME), false)
                             .tensors(),

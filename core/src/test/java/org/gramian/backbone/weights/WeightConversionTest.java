@@ -52,7 +52,7 @@ final class WeightConversionTest {
     }
 
     private WeightConversion convert(Path path, ExpectedParameters blueprint) throws IOException {
-        return WeightConversion.of(WeightFile.read(path, arena), blueprint, false);
+        return WeightConversion.of(WeightFile.read(path, arena, _ -> {}), blueprint, false);
     }
 
     private WeightConversion assertConverted(Path path, ExpectedParameters blueprint, Preprocessing preprocessing)
@@ -75,7 +75,7 @@ final class WeightConversionTest {
                 assertConverted(PublishedFiles.torchZip(path, named), blueprint, Preprocessing.TORCHVISION);
         assertThat(supposed.remarks()).singleElement().has(facts("torchvision", Preprocessing.TORCHVISION.text()));
         assertThat(supposed.licence()).isEqualTo(Weights.UNSTATED);
-        WeightConversion published = WeightConversion.of(WeightFile.read(path, arena), blueprint, true);
+        WeightConversion published = WeightConversion.of(WeightFile.read(path, arena, _ -> {}), blueprint, true);
         assertThat(published.remarks()).isEmpty();
         assertThat(published.licence()).isEqualTo(Licence.TORCHVISION.text());
         assertConverted(PublishedFiles.torchZip(path, named), blueprint, Preprocessing.TORCHVISION);

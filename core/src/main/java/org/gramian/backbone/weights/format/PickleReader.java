@@ -11,7 +11,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SequencedMap;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.file.TensorFileException;
@@ -21,7 +20,8 @@ import org.gramian.tensor.file.TensorLayout;
  * Interpreter for the part of Python's pickle language that state dictionaries use, protocol 2 as {@code torch.save} writes it.
  *
  * <p>Python imports and calls what a pickle names. This interpreter knows three functions as constructors of plain values, and
- * refuses all others by name.
+ * refuses all others by name. Values become {@link String}, {@link Long}, {@link List} (also for tuples), {@link Map},
+ * {@link Storage} and {@link View}. Containers of a malicious file can contain themselves: never recurse into them.
  *
  * @see <a href="https://docs.python.org/3/library/pickletools.html">the language</a>
  */
@@ -53,40 +53,23 @@ final class PickleReader {
 
     private final Path file;
     private final ByteBuffer bytes;
-    private final Map<Integer, Value> memo = new HashMap<>();
+    private final Map<Integer, Object> memo = new HashMap<>();
     /** Stack since the last mark; {@link #aside} holds the parts before. */
-    private List<Value> stack = new ArrayList<>();
+    private List<Object> stack = new ArrayList<>();
 
-    private final List<List<Value>> aside = new ArrayList<>();
-
-    /** Value of a pickle. Containers of a malicious file can contain themselves: never recurse into them. */
-    sealed interface Value {}
+    private final List<List<Object>> aside = new ArrayList<>();
 
     /** Python's {@code None}, {@code bool} or {@code float}, which no tensor needs. */
-    enum Other implements Value {
-        OTHER
-    }
-
-    /** Python's {@code int}. */
-    record Int(long value) implements Value {}
-
-    /** Python's {@code str}. */
-    record Text(String value) implements Value {}
-
-    /** List or tuple. */
-    record Row(List<Value> items) implements Value {}
-
-    /** {@code dict} or {@code OrderedDict}; keys are never containers. */
-    record Dictionary(SequencedMap<Value, Value> entries) implements Value {}
+    private static final Object OTHER = new Object();
 
     /** Allowed function or class, e.g. {@code torch._utils._rebuild_tensor_v2}. */
-    record Function(String path) implements Value {}
+    private record Function(String path) {}
 
     /** PyTorch storage: the data of one or more tensors, stored elsewhere in the file under a key. */
-    record Storage(DType type, String key, long elements) implements Value {}
+    record Storage(DType type, String key, long elements) {}
 
     /** Tensor: a view of a storage, with shape, strides and offset. */
-    record View(Storage storage, TensorLayout layout) implements Value {}
+    record View(Storage storage, TensorLayout layout) {}
 
     private PickleReader(Path file, ByteBuffer bytes) {
         this.file = file;
@@ -94,7 +77,7 @@ final class PickleReader {
     }
 
     /** Reads one pickle. */
-    static Value read(Path file, ByteBuffer bytes) throws TensorFileException {
+    static Object read(Path file, ByteBuffer bytes) throws TensorFileException {
         PickleReader reader = new PickleReader(file, bytes.order(ByteOrder.LITTLE_ENDIAN));
         try {
             return reader.run();
@@ -104,7 +87,7 @@ final class PickleReader {
         }
     }
 
-    private Value run() throws TensorFileException {
+    private Object run() throws TensorFileException {
         for (int count = 0; count < MAX_OPERATIONS; count++) {
             int operation = length1();
             if (operation == '.') {
@@ -118,26 +101,26 @@ final class PickleReader {
     private void step(int operation) throws TensorFileException {
         switch (operation) {
             case 0x80 -> require(length1() == 2, "expected pickle protocol 2, torch.save's default, found another");
-            case 'N', 0x88, 0x89 -> push(Other.OTHER);
+            case 'N', 0x88, 0x89 -> push(OTHER);
             case 'G' -> {
                 take(Double.BYTES);
-                push(Other.OTHER);
+                push(OTHER);
             }
-            case 'J' -> push(new Int(bytes.getInt()));
-            case 'K' -> push(new Int(length1()));
-            case 'M' -> push(new Int(Short.toUnsignedInt(bytes.getShort())));
+            case 'J' -> push((long) bytes.getInt());
+            case 'K' -> push((long) length1());
+            case 'M' -> push(Short.toUnsignedLong(bytes.getShort()));
             case 0x8a -> push(integer(length1()));
             case 'X' -> push(text(Integer.toUnsignedLong(bytes.getInt())));
-            case '}' -> push(new Dictionary(new LinkedHashMap<>()));
-            case ']', ')' -> push(new Row(new ArrayList<>()));
+            case '}' -> push(new LinkedHashMap<>());
+            case ']', ')' -> push(new ArrayList<>());
             case 'c' -> push(find(line() + "." + line()));
             case 'h' -> push(remembered(length1()));
             case 'j' -> push(remembered(bytes.getInt()));
             case 'q' -> remember(length1());
             case 'r' -> remember(bytes.getInt());
             case '(' -> mark();
-            case 't' -> push(new Row(sinceMark()));
-            case 0x85, 0x86, 0x87 -> push(new Row(last(operation - 0x84)));
+            case 't' -> push(sinceMark());
+            case 0x85, 0x86, 0x87 -> push(last(operation - 0x84));
             case 'a' -> append(last(1));
             case 'e' -> append(sinceMark());
             case 's' -> put(last(2));
@@ -155,7 +138,7 @@ final class PickleReader {
         }
     }
 
-    private <T extends Value> T expect(Class<T> kind, Value value, String name) throws TensorFileException {
+    private <T> T expect(Class<T> kind, Object value, String name) throws TensorFileException {
         if (!kind.isInstance(value)) {
             throw fault("expected " + name + ", found something else");
         }
@@ -168,33 +151,33 @@ final class PickleReader {
         stack = new ArrayList<>();
     }
 
-    private List<Value> sinceMark() throws TensorFileException {
+    private List<Object> sinceMark() throws TensorFileException {
         require(!aside.isEmpty(), "expected a mark, found none");
-        List<Value> items = stack;
+        List<Object> items = stack;
         stack = aside.removeLast();
         return items;
     }
 
-    private List<Value> last(int count) throws TensorFileException {
+    private List<Object> last(int count) throws TensorFileException {
         if (stack.size() < count) {
             throw fault("expected " + count + " values on the stack, found " + stack.size());
         }
-        List<Value> tail = stack.subList(stack.size() - count, stack.size());
-        List<Value> items = new ArrayList<>(tail);
+        List<Object> tail = stack.subList(stack.size() - count, stack.size());
+        List<Object> items = new ArrayList<>(tail);
         tail.clear();
         return items;
     }
 
     /** Not {@code stack.add(...)}: its argument may replace the stack. */
-    private void push(Value value) {
+    private void push(Object value) {
         stack.add(value);
     }
 
-    private Value pop() throws TensorFileException {
+    private Object pop() throws TensorFileException {
         return last(1).getFirst();
     }
 
-    private Value top() throws TensorFileException {
+    private Object top() throws TensorFileException {
         require(!stack.isEmpty(), "expected a value on the stack, found none");
         return stack.getLast();
     }
@@ -204,37 +187,38 @@ final class PickleReader {
         memo.put(index, top());
     }
 
-    private Value remembered(int index) throws TensorFileException {
-        Value value = memo.get(index);
+    private Object remembered(int index) throws TensorFileException {
+        Object value = memo.get(index);
         if (value == null) {
             throw fault("expected memo entry " + index + ", found none");
         }
         return value;
     }
 
-    private void append(List<Value> items) throws TensorFileException {
-        expect(Row.class, top(), "a list to append to").items().addAll(items);
+    @SuppressWarnings("unchecked") // every list on the stack was created here
+    private void append(List<Object> items) throws TensorFileException {
+        ((List<Object>) expect(List.class, top(), "a list to append to")).addAll(items);
     }
 
-    private void put(List<Value> entries) throws TensorFileException {
-        if (!(top() instanceof Dictionary dictionary) || entries.size() % 2 != 0) {
-            throw fault("expected a dictionary and pairs for it, found something else");
-        }
+    @SuppressWarnings("unchecked") // every dictionary on the stack was created here
+    private void put(List<Object> entries) throws TensorFileException {
+        Map<Object, Object> dictionary = expect(Map.class, top(), "a dictionary");
+        require(entries.size() % 2 == 0, "expected pairs for a dictionary, found an odd number of values");
         for (int i = 0; i < entries.size(); i += 2) {
-            Value key = entries.get(i);
-            boolean container = key instanceof Row || key instanceof Dictionary || key instanceof View;
-            require(!container, "expected text or a number as a key of a dictionary, found a container");
-            if (key instanceof Text name) {
+            Object key = entries.get(i);
+            if (key instanceof String name) {
                 requireShort(name);
+            } else {
+                require(key instanceof Long || key == OTHER, "expected text or a number as a key, found something else");
             }
-            dictionary.entries().put(key, entries.get(i + 1));
+            dictionary.put(key, entries.get(i + 1));
         }
     }
 
     /** An ordered dictionary carries the versions of its modules as an attribute, which no tensor needs. */
-    private void build(Value state) throws TensorFileException {
-        expect(Dictionary.class, top(), "an ordered dictionary, which has attributes");
-        expect(Dictionary.class, state, "attributes of an ordered dictionary");
+    private void build(Object state) throws TensorFileException {
+        expect(Map.class, top(), "an ordered dictionary, which has attributes");
+        expect(Map.class, state, "attributes of an ordered dictionary");
     }
 
     private Function find(String path) throws TensorFileException {
@@ -249,13 +233,13 @@ final class PickleReader {
                 + "torch.save only the state_dict()");
     }
 
-    private Value call(List<Value> parts) throws TensorFileException {
+    private Object call(List<Object> parts) throws TensorFileException {
         String path = expect(Function.class, parts.getFirst(), "a function").path();
-        List<Value> arguments = row(parts.getLast());
+        List<?> arguments = row(parts.getLast());
         return switch (path) {
             case ORDERED_DICTIONARY -> {
                 require(arguments.isEmpty(), "expected an ordered dictionary without arguments, found some");
-                yield new Dictionary(new LinkedHashMap<>());
+                yield new LinkedHashMap<>();
             }
             case TENSOR -> tensor(arguments);
             case PARAMETER -> expect(View.class, argument(arguments, 0), "a tensor as a parameter's value");
@@ -263,7 +247,7 @@ final class PickleReader {
         };
     }
 
-    private View tensor(List<Value> arguments) throws TensorFileException {
+    private View tensor(List<?> arguments) throws TensorFileException {
         Storage storage = expect(Storage.class, argument(arguments, 0), "a tensor storage");
         try {
             long offset = number(argument(arguments, 1));
@@ -281,55 +265,54 @@ final class PickleReader {
     }
 
     /** Returns the storage of {@code ('storage', type, key, place, elements)}. */
-    private Storage storage(Value identifier) throws TensorFileException {
-        List<Value> parts = row(identifier);
-        if (!(argument(parts, 0) instanceof Text kind) || !kind.value().equals("storage")) {
-            throw fault("the file refers to an object that is not tensor storage: refused; "
-                    + "torch.save only the state_dict()");
-        }
+    private Storage storage(Object identifier) throws TensorFileException {
+        List<?> parts = row(identifier);
+        require(
+                argument(parts, 0).equals("storage"),
+                "the file refers to an object that is not tensor storage: refused; torch.save only the state_dict()");
         DType type = STORAGES.get(expect(Function.class, argument(parts, 1), "the type of a storage")
                 .path());
-        Text key = expect(Text.class, argument(parts, 2), "text as the key of a storage");
+        String key = expect(String.class, argument(parts, 2), "text as the key of a storage");
         requireShort(key);
         if (type == null) {
             throw fault("expected the type of a storage, found something else");
         }
-        return new Storage(type, key.value(), number(argument(parts, 4)));
+        return new Storage(type, key, number(argument(parts, 4)));
     }
 
     /** Refuses a name that is too long to be compared. */
-    private void requireShort(Text name) throws TensorFileException {
-        if (name.value().length() > MAX_NAME_LENGTH) {
+    private void requireShort(String name) throws TensorFileException {
+        if (name.length() > MAX_NAME_LENGTH) {
             throw fault("expected a name of at most %d characters, found one of %d"
-                    .formatted(MAX_NAME_LENGTH, name.value().length()));
+                    .formatted(MAX_NAME_LENGTH, name.length()));
         }
     }
 
-    private List<Long> numbers(Value value) throws TensorFileException {
-        List<Value> items = row(value);
+    private List<Long> numbers(Object value) throws TensorFileException {
+        List<?> items = row(value);
         // checked before copying: a file can refer to one long row a million times
         if (items.size() > MAX_RANK) {
             throw fault("expected at most " + MAX_RANK + " dimensions, found " + items.size());
         }
         List<Long> numbers = new ArrayList<>();
-        for (Value item : items) {
+        for (Object item : items) {
             numbers.add(number(item));
         }
         return numbers;
     }
 
-    private long number(Value value) throws TensorFileException {
-        if (value instanceof Int(long whole) && whole >= 0) {
+    private long number(Object value) throws TensorFileException {
+        if (value instanceof Long whole && whole >= 0) {
             return whole;
         }
         throw fault("expected a whole number from 0 to 2^63-1, found something else");
     }
 
-    private List<Value> row(Value value) throws TensorFileException {
-        return expect(Row.class, value, "a list or a tuple").items();
+    private List<?> row(Object value) throws TensorFileException {
+        return expect(List.class, value, "a list or a tuple");
     }
 
-    private Value argument(List<Value> arguments, int index) throws TensorFileException {
+    private Object argument(List<?> arguments, int index) throws TensorFileException {
         require(index < arguments.size(), "expected more arguments, found no more");
         return arguments.get(index);
     }
@@ -338,7 +321,7 @@ final class PickleReader {
         return Byte.toUnsignedInt(bytes.get());
     }
 
-    private Int integer(int length) throws TensorFileException {
+    private long integer(int length) throws TensorFileException {
         if (length > Long.BYTES) {
             throw fault("expected a number of at most " + Long.BYTES + " bytes, found " + length);
         }
@@ -347,15 +330,15 @@ final class PickleReader {
         for (int i = length - 2; i >= 0; i--) {
             value = value << Byte.SIZE | Byte.toUnsignedLong(littleEndian[i]);
         }
-        return new Int(value);
+        return value;
     }
 
-    private Text text(long length) throws TensorFileException {
+    private String text(long length) throws TensorFileException {
         try {
-            return new Text(StandardCharsets.UTF_8
+            return StandardCharsets.UTF_8
                     .newDecoder()
                     .decode(ByteBuffer.wrap(take(length)))
-                    .toString());
+                    .toString();
         } catch (CharacterCodingException _) {
             throw fault("expected text in UTF-8, found other bytes");
         }

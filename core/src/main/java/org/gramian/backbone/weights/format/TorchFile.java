@@ -14,13 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
+import java.util.function.Consumer;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
-import org.gramian.backbone.weights.format.PickleReader.Dictionary;
 import org.gramian.backbone.weights.format.PickleReader.Storage;
-import org.gramian.backbone.weights.format.PickleReader.Text;
-import org.gramian.backbone.weights.format.PickleReader.Value;
 import org.gramian.backbone.weights.format.PickleReader.View;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.StoredTensor;
@@ -74,9 +72,9 @@ final class TorchFile {
     }
 
     /** Returns all tensors in the order of the pickle. */
-    static WeightFile read(Path path, Arena arena) throws TensorFileException {
+    static TensorFile read(Path path, Arena arena, Consumer<String> remarks) throws TensorFileException {
         try (ZipFile zip = new ZipFile(path.toFile())) {
-            return new TorchFile(path, zip, arena).read();
+            return new TorchFile(path, zip, arena).read(remarks);
         } catch (IOException e) {
             throw e instanceof TensorFileException known
                     ? known
@@ -84,7 +82,7 @@ final class TorchFile {
         }
     }
 
-    private WeightFile read() throws IOException {
+    private TensorFile read(Consumer<String> remarks) throws IOException {
         String folder = folder();
         if (zip.getEntry(folder + "/byteorder") != null) {
             byte[] order = content(folder + "/byteorder").toArray(ValueLayout.JAVA_BYTE);
@@ -98,12 +96,11 @@ final class TorchFile {
         if (size > MAX_PICKLE_BYTES) {
             throw fault("expected a pickle of at most %d bytes, found %d".formatted(MAX_PICKLE_BYTES, size));
         }
-        Value object = PickleReader.read(file, content(folder + PICKLE).asByteBuffer());
-        List<String> remarks = new ArrayList<>();
+        Object object = PickleReader.read(file, content(folder + PICKLE).asByteBuffer());
         SequencedMap<String, View> views = views(unwrapped(object, remarks), remarks);
         boolean parallel = !views.isEmpty() && views.keySet().stream().allMatch(name -> name.startsWith(PARALLEL));
         if (parallel) {
-            remarks.add("the names' prefix '" + PARALLEL + "' was removed");
+            remarks.accept("the names' prefix '" + PARALLEL + "' was removed");
         }
         SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
         for (Map.Entry<String, View> entry : views.entrySet()) {
@@ -111,7 +108,7 @@ final class TorchFile {
                     parallel ? entry.getKey().substring(PARALLEL.length()) : entry.getKey(),
                     tensor(entry.getValue(), folder));
         }
-        return new WeightFile(new TensorFile(file, tensors, new LinkedHashMap<>()), remarks);
+        return new TensorFile(file, tensors, new LinkedHashMap<>());
     }
 
     private StoredTensor tensor(View view, String folder) throws IOException {
@@ -200,31 +197,31 @@ final class TorchFile {
         return content.asReadOnly();
     }
 
-    private Dictionary unwrapped(Value object, List<String> remarks) throws TensorFileException {
-        Value inner = object;
-        for (int depth = 0; depth < MAX_WRAPPERS && inner instanceof Dictionary dictionary; depth++) {
+    private Map<?, ?> unwrapped(Object object, Consumer<String> remarks) throws TensorFileException {
+        Object inner = object;
+        for (int depth = 0; depth < MAX_WRAPPERS && inner instanceof Map<?, ?> dictionary; depth++) {
             String wrapper = WRAPPERS.stream()
-                    .filter(key -> dictionary.entries().get(new Text(key)) instanceof Dictionary)
+                    .filter(key -> dictionary.get(key) instanceof Map)
                     .findFirst()
                     .orElse(null);
             if (wrapper == null) {
                 return dictionary;
             }
-            if (dictionary.entries().size() > 1) {
-                remarks.add("only the entry '" + wrapper + "' of the checkpoint was read");
+            if (dictionary.size() > 1) {
+                remarks.accept("only the entry '" + wrapper + "' of the checkpoint was read");
             }
-            inner = Objects.requireNonNull(dictionary.entries().get(new Text(wrapper)));
+            inner = Objects.requireNonNull(dictionary.get(wrapper));
         }
         throw fault("expected a state dictionary of names and tensors, found "
-                + (object instanceof Dictionary ? "more than " + MAX_WRAPPERS + " nested ones" : "no dictionary"));
+                + (object instanceof Map ? "more than " + MAX_WRAPPERS + " nested ones" : "no dictionary"));
     }
 
-    private SequencedMap<String, View> views(Dictionary dictionary, List<String> remarks) throws TensorFileException {
+    private SequencedMap<String, View> views(Map<?, ?> dictionary, Consumer<String> remarks) throws TensorFileException {
         SequencedMap<String, View> views = new LinkedHashMap<>();
         List<String> others = new ArrayList<>();
-        for (Map.Entry<Value, Value> entry : dictionary.entries().entrySet()) {
-            String name = entry.getKey() instanceof Text(String text) ? text : "a key that is not text";
-            if (entry.getKey() instanceof Text && entry.getValue() instanceof View view) {
+        for (Map.Entry<?, ?> entry : dictionary.entrySet()) {
+            String name = entry.getKey() instanceof String text ? text : "a key that is not text";
+            if (entry.getKey() instanceof String && entry.getValue() instanceof View view) {
                 views.put(name, view);
             } else {
                 others.add(QuotedText.text(name));
@@ -235,7 +232,7 @@ final class TorchFile {
                     + " entries" + (others.isEmpty() ? "" : ", the first of them " + others.getFirst()));
         }
         if (!others.isEmpty()) {
-            remarks.add("entries that are not tensors were skipped: " + QuotedText.some(others));
+            remarks.accept("entries that are not tensors were skipped: " + QuotedText.some(others));
         }
         return views;
     }

@@ -5,23 +5,14 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HexFormat;
-import java.util.List;
+import java.util.function.Consumer;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 
-/**
- * Tensors of a weight file of any format, with the names and layout of the file.
- *
- * @param content tensors and metadata, if the format has some
- * @param remarks notes on skipped or changed content, one sentence each
- */
-public record WeightFile(TensorFile content, List<String> remarks) {
-    public WeightFile {
-        remarks = List.copyOf(remarks);
-    }
-
+/** Reader of weight files of any format, which keeps the names and layout of the file. */
+public final class WeightFile {
     private static final String EXPORT =
             "export the network to ONNX and run 'gramian weights import NAME FILE.onnx', or save its tensors as"
                     + " safetensors";
@@ -33,23 +24,27 @@ public record WeightFile(TensorFile content, List<String> remarks) {
     private static final byte[] TAR = "ustar".getBytes(StandardCharsets.US_ASCII);
     private static final int TAR_OFFSET = 257;
 
+    private WeightFile() {}
+
     /**
      * Reads a file whose format is detected from its content; the tensors live as long as the arena.
      *
+     * @param remarks takes notes on skipped or changed content, one sentence each
      * @throws TensorFileException if the file cannot be read, is of no known format, is damaged, or asks for more than
      *     tensors
      */
-    public static WeightFile read(Path path, Arena arena) throws TensorFileException {
+    public static TensorFile read(Path path, Arena arena, Consumer<String> remarks)
+            throws TensorFileException {
         ByteBuffer start;
         try (InputFile file = InputFile.open(path)) {
             start = file.read(0, (int) Math.min(START_BYTES, file.size()), "the first bytes");
         }
         try {
             if (startsWith(start, 0, ZIP)) {
-                return TorchFile.read(path, arena);
+                return TorchFile.read(path, arena, remarks);
             }
             requireSafetensors(path, start);
-            return new WeightFile(Safetensors.read(path, arena), List.of());
+            return Safetensors.read(path, arena);
         } catch (OutOfMemoryError e) {
             throw new TensorFileException(
                     path,

@@ -6,8 +6,8 @@
  *
  * <pre>{@code
  * try (Arena arena = Arena.ofShared()) {
- *     WeightFile file = WeightFile.read(Path.of("resnet50-11ad3fa6.pth"), arena);
- *     StoredTensor first = file.content().get("conv1.weight");
+ *     TensorFile file = WeightFile.read(Path.of("resnet50-11ad3fa6.pth"), arena, System.err::println);
+ *     StoredTensor first = file.get("conv1.weight");
  * }
  * }</pre>
  *

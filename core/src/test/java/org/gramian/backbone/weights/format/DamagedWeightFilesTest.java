@@ -55,7 +55,7 @@ final class DamagedWeightFilesTest {
             }
             Files.write(path, damaged);
             try (Arena arena = Arena.ofConfined()) {
-                WeightFile.read(path, arena).content().tensors().values().forEach(DamagedWeightFilesTest::touch);
+                WeightFile.read(path, arena, _ -> {}).tensors().values().forEach(DamagedWeightFilesTest::touch);
             } catch (TensorFileException refused) {
                 assertThat(refused.getMessage()).startsWith(path + ": ").doesNotContain("\n");
             }

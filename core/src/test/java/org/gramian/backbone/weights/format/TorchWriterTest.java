@@ -7,10 +7,12 @@ import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,7 +54,7 @@ final class TorchWriterTest {
 
     private static String catchMessage(Path path, Arena arena) {
         try {
-            return "read " + WeightFile.read(path, arena).content().tensors().keySet();
+            return "read " + WeightFile.read(path, arena, _ -> {}).tensors().keySet();
         } catch (IOException e) {
             return String.valueOf(e.getMessage());
         }
@@ -60,11 +62,12 @@ final class TorchWriterTest {
 
     private void assertRead(String name, List<String> remarks) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            WeightFile file = WeightFile.read(folder.resolve(name), arena);
-            assertThat(file.remarks())
+            List<String> found = new ArrayList<>();
+            TensorFile file = WeightFile.read(folder.resolve(name), arena, found::add);
+            assertThat(found)
                     .as(name)
                     .zipSatisfy(remarks, (remark, named) -> assertThat(remark).contains(named));
-            assertThat(file.content().tensors().keySet())
+            assertThat(file.tensors().keySet())
                     .as(name)
                     .containsExactly(
                             "0.weight",
@@ -75,9 +78,9 @@ final class TorchWriterTest {
                             "1.running_var",
                             "1.num_batches_tracked",
                             "2.weight");
-            for (String tensor : file.content().tensors().keySet()) {
+            for (String tensor : file.tensors().keySet()) {
                 StoredTensor expected = Npy.read(folder.resolve(tensor + ".npy"), arena);
-                Tensors32.assertSame(file.content().get(tensor), expected, name + " " + tensor);
+                Tensors32.assertSame(file.get(tensor), expected, name + " " + tensor);
             }
         }
     }

@@ -46,9 +46,25 @@ class Attack {
     private static final double ROUNDING = 1e-5;
     private static final Pattern USED_HEAP = Pattern.compile("(?m)^jvm_memory_used_bytes\\{area=\"heap\".*\\} (\\S+)$");
 
-    private static final List<String> TRAIN =
-            List.of("--backbone", "filters", "--pooling", "conv:8/rbf/spd:4/relu/triu/root/l2", "--epochs", "12", "--seed", "7",
-                    "--threads", "1", "--no-cache", "--no-report", "--device", "cpu", "--keep-every", "0s", "--fine-tune", "2");
+    private static final List<String> TRAIN = List.of(
+            "--backbone",
+            "filters",
+            "--pooling",
+            "conv:8/rbf/spd:4/relu/triu/root/l2",
+            "--epochs",
+            "12",
+            "--seed",
+            "7",
+            "--threads",
+            "1",
+            "--no-cache",
+            "--no-report",
+            "--device",
+            "cpu",
+            "--keep-every",
+            "0s",
+            "--fine-tune",
+            "2");
 
     private final Path home;
     private final String jars;
@@ -66,7 +82,8 @@ class Attack {
     }
 
     /** One line of the result; the counts of failures come last. */
-    private record Row(String attack, long cases, String outcome, long slowest, long crashes, long hangs, long changes) {
+    private record Row(
+            String attack, long cases, String outcome, long slowest, long crashes, long hangs, long changes) {
         boolean failed() {
             return crashes + hangs + changes > 0;
         }
@@ -159,7 +176,8 @@ class Attack {
     private void inChild(String kind, String name, Limit limit) throws IOException, InterruptedException {
         System.err.println("attack: " + name + ", " + limit);
         Path log = work.resolve(kind + ".log");
-        Process child = new ProcessBuilder(java("Attack", "cases-" + kind, home, jars, work, seed, clients, limit.seconds, limit.cases))
+        Process child = new ProcessBuilder(
+                        java("Attack", "cases-" + kind, home, jars, work, seed, clients, limit.seconds, limit.cases))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
@@ -168,10 +186,13 @@ class Attack {
         List<String> lines = Files.readAllLines(log);
         String last = lines.isEmpty() ? "" : lines.getLast();
         if (ended && last.startsWith("result ")) {
-            long[] n = Arrays.stream(last.substring(7).split(" ")).mapToLong(Long::parseLong).toArray();
+            long[] n = Arrays.stream(last.substring(7).split(" "))
+                    .mapToLong(Long::parseLong)
+                    .toArray();
             table.add(new Row(name, n[0], n[1] + " accepted, " + (n[0] - n[1]) + " refused", n[2], n[3], n[4], n[5]));
         } else {
-            table.add(new Row(name, 0, ended ? "exit code " + child.exitValue() : "no end", 0, ended ? 1 : 0, ended ? 0 : 1, 0));
+            table.add(new Row(
+                    name, 0, ended ? "exit code " + child.exitValue() : "no end", 0, ended ? 1 : 0, ended ? 0 : 1, 0));
         }
         if (table.getLast().failed()) {
             lines.forEach(System.err::println);
@@ -192,7 +213,8 @@ class Attack {
                 }
             }
             System.out.println("hang: case " + number + ", file " + work.resolve(kind + ".case"));
-            System.out.printf("result %d %d %d %d 1 %d%n", number.get(), counts[1], HANG.toMillis(), counts[3], counts[5]);
+            System.out.printf(
+                    "result %d %d %d %d 1 %d%n", number.get(), counts[1], HANG.toMillis(), counts[3], counts[5]);
             System.out.flush();
             Runtime.getRuntime().halt(0);
         });
@@ -217,7 +239,8 @@ class Attack {
             counts[0]++;
             counts[2] = Math.max(counts[2], (System.nanoTime() - started.get()) / 1_000_000);
         }
-        System.out.printf("result %d %d %d %d %d %d%n", counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
+        System.out.printf(
+                "result %d %d %d %d %d %d%n", counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
         System.out.flush();
         Runtime.getRuntime().halt(0);
     }
@@ -231,7 +254,8 @@ class Attack {
     }
 
     /** Damages one of the files and writes it to {@code kind.case}; headers come from the others. */
-    private byte[] mutant(String kind, List<byte[]> originals, List<byte[]> others, SplittableRandom random) throws IOException {
+    private byte[] mutant(String kind, List<byte[]> originals, List<byte[]> others, SplittableRandom random)
+            throws IOException {
         byte[] original = originals.get(random.nextInt(originals.size()));
         byte[] mutant = original;
         while (Arrays.equals(mutant, original)) {
@@ -258,7 +282,8 @@ class Attack {
             } catch (UnreadableImageException refused) {
                 accepted = false;
             }
-            if (random.nextInt(100) == 0 && !classifier.predict(sound).ranking().toString().equals(expected)) {
+            if (random.nextInt(100) == 0
+                    && !classifier.predict(sound).ranking().toString().equals(expected)) {
                 throw new SilentChange("the prediction of a sound image changed");
             }
             return accepted;
@@ -291,7 +316,8 @@ class Attack {
         return random -> {
             mutant("weights", originals, originals, random);
             try (Arena arena = Arena.ofConfined()) {
-                for (StoredTensor tensor : WeightFile.read(path, arena, _ -> {}).tensors().values()) {
+                for (StoredTensor tensor :
+                        WeightFile.read(path, arena, _ -> {}).tensors().values()) {
                     tensor.data().toArray(ValueLayout.JAVA_BYTE);
                 }
                 return true;
@@ -304,7 +330,8 @@ class Attack {
     private List<byte[]> imageFiles() throws IOException {
         List<byte[]> files = new ArrayList<>();
         for (Path path : List.of(
-                home.resolve("docs/examples/textures/dotted/dotted_01.jpg"), home.resolve("docs/examples/textures/striped/striped_01.jpg"))) {
+                home.resolve("docs/examples/textures/dotted/dotted_01.jpg"),
+                home.resolve("docs/examples/textures/striped/striped_01.jpg"))) {
             files.add(Files.readAllBytes(path));
             BufferedImage image = ImageIO.read(path.toFile());
             for (String format : List.of("png", "bmp", "gif", "tiff")) {
@@ -315,7 +342,9 @@ class Attack {
             }
         }
         try (Stream<Path> webp = Files.list(home.resolve("core/src/test/resources/images"))) {
-            for (Path path : webp.filter(path -> path.toString().endsWith(".webp")).sorted().toList()) {
+            for (Path path : webp.filter(path -> path.toString().endsWith(".webp"))
+                    .sorted()
+                    .toList()) {
                 files.add(Files.readAllBytes(path));
             }
         }
@@ -410,14 +439,16 @@ class Attack {
             delete(out);
             Process process = train(out);
             for (int more = random.nextInt(3); more >= 0 && !limit.reached(start, kills); more--) {
-                if (!process.waitFor((long) (1000 * (0.2 * training + random.nextDouble() * training)), TimeUnit.MILLISECONDS)) {
+                if (!process.waitFor(
+                        (long) (1000 * (0.2 * training + random.nextDouble() * training)), TimeUnit.MILLISECONDS)) {
                     process.destroyForcibly().waitFor();
                     kills++;
                     if (kills % 10 == 0) {
                         System.err.println("attack: " + kills + " kills, " + finished + " trainings ended the same");
                     }
                 }
-                process = Files.exists(out.resolve("checkpoint.safetensors")) || Files.exists(out.resolve("model.safetensors"))
+                process = Files.exists(out.resolve("checkpoint.safetensors"))
+                                || Files.exists(out.resolve("model.safetensors"))
                         ? start(work.resolve("train.log"), "train", "--resume", out, "--threads", "1")
                         : again(out);
             }
@@ -440,7 +471,8 @@ class Attack {
                 finished++;
             }
         }
-        table.add(new Row("kills with resume", kills, finished + " trainings ended the same", slowest, crashes, hangs, changes));
+        table.add(new Row(
+                "kills with resume", kills, finished + " trainings ended the same", slowest, crashes, hangs, changes));
     }
 
     private Process again(Path out) throws IOException {
@@ -538,8 +570,14 @@ class Attack {
         if (!NUMBER.matcher(answer).replaceAll("#").equals(NUMBER.matcher(other).replaceAll("#"))) {
             return false;
         }
-        double[] found = NUMBER.matcher(answer).results().mapToDouble(m -> Double.parseDouble(m.group())).toArray();
-        double[] expected = NUMBER.matcher(other).results().mapToDouble(m -> Double.parseDouble(m.group())).toArray();
+        double[] found = NUMBER.matcher(answer)
+                .results()
+                .mapToDouble(m -> Double.parseDouble(m.group()))
+                .toArray();
+        double[] expected = NUMBER.matcher(other)
+                .results()
+                .mapToDouble(m -> Double.parseDouble(m.group()))
+                .toArray();
         return IntStream.range(0, found.length).allMatch(i -> Math.abs(found[i] - expected[i]) < ROUNDING);
     }
 
@@ -567,7 +605,8 @@ class Attack {
                 byte[] body = originals.getFirst();
                 if (damaged) {
                     byte[] original = originals.get(random.nextInt(originals.size()));
-                    body = Mutation.values()[random.nextInt(Mutation.values().length)].apply(original, originals, random);
+                    body = Mutation.values()[random.nextInt(Mutation.values().length)].apply(
+                            original, originals, random);
                 }
                 long began = System.nanoTime();
                 HttpResponse<String> response = client.send(post(uri, body), BodyHandlers.ofString());
@@ -604,9 +643,14 @@ class Attack {
     /** Returns 0 if the server does not answer: the clients count that. */
     private static long heapBytes(HttpClient client, URI metrics) throws InterruptedException {
         try {
-            String body = client.send(HttpRequest.newBuilder(metrics).timeout(HANG).build(), BodyHandlers.ofString())
+            String body = client.send(
+                            HttpRequest.newBuilder(metrics).timeout(HANG).build(), BodyHandlers.ofString())
                     .body();
-            return (long) USED_HEAP.matcher(body).results().mapToDouble(m -> Double.parseDouble(m.group(1))).sum();
+            return (long) USED_HEAP
+                    .matcher(body)
+                    .results()
+                    .mapToDouble(m -> Double.parseDouble(m.group(1)))
+                    .sum();
         } catch (IOException e) {
             return 0;
         }
@@ -629,7 +673,9 @@ class Attack {
         }
 
         private static long median(List<Long> values, int from, int to) {
-            List<Long> sorted = values.subList(Math.max(0, Math.min(from, to - 1)), to).stream().sorted().toList();
+            List<Long> sorted = values.subList(Math.max(0, Math.min(from, to - 1)), to).stream()
+                    .sorted()
+                    .toList();
             return sorted.isEmpty() ? 0 : sorted.get(sorted.size() / 2);
         }
     }

@@ -93,10 +93,6 @@ public final class ExportedFile {
         return content;
     }
 
-    public static void write(Path path, Model model, ModelCard card, int opset) throws IOException {
-        write(path, content(model, card, opset), _ -> {});
-    }
-
     /** Writes or replaces a file atomically, unless the inspection throws. */
     public static void write(Path path, Protobuf.Writer content, Inspection inspection) throws IOException {
         AtomicFile.put(

@@ -2,8 +2,8 @@ package org.gramian.serve;
 
 import java.util.Optional;
 import org.gramian.explain.Explainer;
+import org.gramian.export.OpenModel;
 import org.gramian.gallery.NearestImages;
-import org.gramian.inference.OpenModel;
 import org.gramian.model.Classifier;
 import org.gramian.model.Model;
 import org.gramian.model.ModelHeader;

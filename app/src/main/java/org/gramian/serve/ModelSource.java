@@ -5,10 +5,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.gramian.export.OpenModel;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Gallery.GalleryFileException;
 import org.gramian.gallery.NearestImages;
-import org.gramian.inference.OpenModel;
 
 /** Loads the model of a server, again whenever its files change. */
 public interface ModelSource {

@@ -22,7 +22,6 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.basis.Protobuf.Writer;
 import org.gramian.export.graph.NotExpressibleException;
-import org.gramian.inference.OpenModel;
 import org.gramian.model.Engine;
 import org.gramian.model.Logits;
 import org.gramian.model.ModelFile;
@@ -54,7 +53,7 @@ class ExportedFileTest {
     void write() throws IOException {
         file = folder.resolve("model.onnx");
         try (SmallModel small = SmallModel.of(POOLING, 32)) {
-            ExportedFile.write(file, small.model(), small.card(), ExportedFile.DEFAULT_OPSET);
+            small.write(file, ExportedFile.DEFAULT_OPSET);
         }
     }
 
@@ -236,7 +235,7 @@ class ExportedFileTest {
         Path trained = folder.resolve("model.safetensors");
         try (SmallModel small = SmallModel.of(pooling, 32)) {
             ModelFile.write(trained, small.model(), small.card());
-            ExportedFile.write(file, small.model(), small.card(), ExportedFile.DEFAULT_OPSET);
+            small.write(file, ExportedFile.DEFAULT_OPSET);
             MemorySegment crops = Arena.ofAuto().allocateFrom(ValueLayout.JAVA_FLOAT, small.crops(2));
             try (OpenModel torch = OpenModel.open(trained, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH));
                     OpenModel exported = OpenModel.open(file, withoutLibtorch(OpenModel.EngineChoice.AUTO));

@@ -127,10 +127,14 @@ record SmallModel(Model model, ModelCard card) implements AutoCloseable {
         return Shape.of(count, 3, card.crops().size(), card.crops().size());
     }
 
+    void write(Path file, int opset) throws IOException {
+        ExportedFile.write(file, ExportedFile.content(model, card, opset), _ -> {});
+    }
+
     /** Exports the model and compares ONNX Runtime with libtorch on so many crops at once. */
     void requireAgreement(Path folder, int opset, int... counts) throws IOException {
         Path file = folder.resolve("model.onnx");
-        ExportedFile.write(file, model, card, opset);
+        write(file, opset);
         try (OnnxEngine onnx = OnnxEngine.open(file, 1)) {
             assertThat(onnx.header().backbone()).isEqualTo(model.backbone());
             for (int count : counts) {

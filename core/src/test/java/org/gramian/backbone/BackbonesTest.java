@@ -131,7 +131,8 @@ class BackbonesTest {
         assertThat(PublicFile.all())
                 .filteredOn(file -> file.about().startsWith("torchvision"))
                 .isNotEmpty()
-                .allSatisfy(file -> assertThat(file.file()).endsWith("-" + file.sha256().substring(0, 8) + ".pth"));
+                .allSatisfy(file ->
+                        assertThat(file.file()).endsWith("-" + file.sha256().substring(0, 8) + ".pth"));
     }
 
     @Test

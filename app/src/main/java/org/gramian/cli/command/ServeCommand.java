@@ -9,7 +9,7 @@ import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Interruption;
-import org.gramian.inference.OpenModel;
+import org.gramian.export.OpenModel;
 import org.gramian.serve.Limits;
 import org.gramian.serve.ModelSource;
 import org.gramian.serve.ServeOptions;

@@ -2,7 +2,7 @@ package org.gramian.cli.common;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.gramian.inference.OpenModel;
+import org.gramian.export.OpenModel;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;

@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import org.gramian.cli.TinyRun;
 import org.gramian.cli.common.TrainedModel;
-import org.gramian.inference.OpenModel;
+import org.gramian.export.OpenModel;
 import org.gramian.serve.ModelSource;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;

@@ -141,8 +141,9 @@ public record WeightStore(Path folder) {
         }
         String definition = metadata.get(NETWORK);
         if (definition == null) {
-            throw new IllegalArgumentException(path + ": expected a network that 'gramian weights import NAME FILE.onnx'"
-                    + " installed, found weights only; name their backbone and use --weights " + nameOrFile);
+            throw new IllegalArgumentException(
+                    path + ": expected a network that 'gramian weights import NAME FILE.onnx'"
+                            + " installed, found weights only; name their backbone and use --weights " + nameOrFile);
         }
         Preprocessing preprocessing =
                 InputSpec.parse(metadata.getOrDefault(InputSpec.KEY, "")).orElse(Preprocessing.TORCHVISION);
@@ -201,10 +202,7 @@ public record WeightStore(Path folder) {
         Opened opened = opened(name, arena, remarks);
         opened.conversion.remarks().forEach(remarks);
         return new Weights(
-                name.architecture(),
-                opened.conversion.tensors(),
-                opened.conversion.preprocessing(),
-                opened.verified());
+                name.architecture(), opened.conversion.tensors(), opened.conversion.preprocessing(), opened.verified());
     }
 
     /**

@@ -209,7 +209,9 @@ final class PickleReader {
             if (key instanceof String name) {
                 requireShort(name);
             } else {
-                require(key instanceof Long || key == OTHER, "expected text or a number as a key, found something else");
+                require(
+                        key instanceof Long || key == OTHER,
+                        "expected text or a number as a key, found something else");
             }
             dictionary.put(key, entries.get(i + 1));
         }

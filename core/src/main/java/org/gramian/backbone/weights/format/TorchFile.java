@@ -216,7 +216,8 @@ final class TorchFile {
                 + (object instanceof Map ? "more than " + MAX_WRAPPERS + " nested ones" : "no dictionary"));
     }
 
-    private SequencedMap<String, View> views(Map<?, ?> dictionary, Consumer<String> remarks) throws TensorFileException {
+    private SequencedMap<String, View> views(Map<?, ?> dictionary, Consumer<String> remarks)
+            throws TensorFileException {
         SequencedMap<String, View> views = new LinkedHashMap<>();
         List<String> others = new ArrayList<>();
         for (Map.Entry<?, ?> entry : dictionary.entrySet()) {

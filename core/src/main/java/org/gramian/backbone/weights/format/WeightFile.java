@@ -33,8 +33,7 @@ public final class WeightFile {
      * @throws TensorFileException if the file cannot be read, is of no known format, is damaged, or asks for more than
      *     tensors
      */
-    public static TensorFile read(Path path, Arena arena, Consumer<String> remarks)
-            throws TensorFileException {
+    public static TensorFile read(Path path, Arena arena, Consumer<String> remarks) throws TensorFileException {
         ByteBuffer start;
         try (InputFile file = InputFile.open(path)) {
             start = file.read(0, (int) Math.min(START_BYTES, file.size()), "the first bytes");

@@ -20,23 +20,23 @@ import org.junit.jupiter.api.io.TempDir;
 /** Files that PyTorch writes while the test runs; skipped where it is not installed. */
 final class TorchWriterTest {
     private static final String PROGRAM = """
-            import collections, sys, numpy, torch
-            from torch import nn
-            folder = sys.argv[1]
-            torch.manual_seed(0)
-            net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Linear(5, 6, bias=False))
-            state = net.state_dict()
-            state["2.weight"] = state["2.weight"].t()
-            for name, tensor in state.items():
-                numpy.save(folder + "/" + name + ".npy", tensor.detach().numpy().copy(order="C"))
-            parallel = collections.OrderedDict(("module." + k, v) for k, v in state.items())
-            optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9).state_dict()
-            checkpoint = {"epoch": 3, "loss": 0.5, "state_dict": parallel, "optimizer": optimizer, "best": None}
-            torch.save(state, folder + "/state")
-            torch.save(checkpoint, folder + "/checkpoint")
-            torch.save(net, folder + "/module")
-            torch.save(state, folder + "/legacy", _use_new_zipfile_serialization=False)
-            """;
+        import collections, sys, numpy, torch
+        from torch import nn
+        folder = sys.argv[1]
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Linear(5, 6, bias=False))
+        state = net.state_dict()
+        state["2.weight"] = state["2.weight"].t()
+        for name, tensor in state.items():
+            numpy.save(folder + "/" + name + ".npy", tensor.detach().numpy().copy(order="C"))
+        parallel = collections.OrderedDict(("module." + k, v) for k, v in state.items())
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9).state_dict()
+        checkpoint = {"epoch": 3, "loss": 0.5, "state_dict": parallel, "optimizer": optimizer, "best": None}
+        torch.save(state, folder + "/state")
+        torch.save(checkpoint, folder + "/checkpoint")
+        torch.save(net, folder + "/module")
+        torch.save(state, folder + "/legacy", _use_new_zipfile_serialization=False)
+        """;
 
     @TempDir
     Path folder;

@@ -1,12 +1,10 @@
-package org.gramian.inference;
+package org.gramian.export;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Supplier;
-import org.gramian.export.ExportedFile;
-import org.gramian.export.OnnxEngine;
 import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.model.Classifier;
 import org.gramian.model.Model;

@@ -26,7 +26,6 @@ import org.gramian.cli.command.WeightsCommand;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.HelpLayout;
 import org.gramian.cli.common.Interruption;
-import org.gramian.cli.common.OutputCheck;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.UsageErrors;
 import org.gramian.cli.common.Version;
@@ -108,7 +107,7 @@ public final class Main implements Runnable {
     /** Runs one command and exits with its code. */
     public static void main(String[] arguments) {
         // picocli's own writer does not report lost output.
-        PrintWriter out = new PrintWriter(OutputCheck.standardOutput(), true, System.out.charset());
+        PrintWriter out = new PrintWriter(Failures.standardOutput(), true, System.out.charset());
         Interruption.announce(text -> System.err.println(Progress.Bar.eraser() + "gramian: " + text));
         Interruption.exit(commandLineFor(arguments).setOut(out).execute(arguments));
     }
@@ -160,11 +159,11 @@ public final class Main implements Runnable {
     private static void addHelp(String name, CommandLine command) {
         String footer = switch (name) {
             case "pool", "doctor" -> PoolCommand.stages();
-            case "audit", "embed" -> Listings.layouts();
-            case "features" -> Listings.crops() + Listings.layouts();
-            case "evaluate" -> Listings.protocols() + Listings.crops() + Listings.layouts();
+            case "audit", "embed" -> HelpLayout.layouts();
+            case "features" -> HelpLayout.crops() + HelpLayout.layouts();
+            case "evaluate" -> HelpLayout.protocols() + HelpLayout.crops() + HelpLayout.layouts();
             case "train", "compare" ->
-                TrainOptions.keys() + Listings.protocols() + Listings.crops() + Listings.layouts() + EXIT_CODES;
+                TrainOptions.keys() + HelpLayout.protocols() + HelpLayout.crops() + HelpLayout.layouts() + EXIT_CODES;
             default -> "";
         };
         if (!footer.isEmpty()) {

@@ -105,8 +105,8 @@ class TableReportTest {
         List<NamedCsvRecord> records = new ArrayList<>();
         CsvReader.builder().ofNamedCsvRecord(REPORT.render(Format.CSV)).forEach(records::add);
         assertThat(records).hasSize(4);
-        assertThat(CsvText.restored(records.get(1).getField("title"))).isEqualTo(NASTY);
-        assertThat(CsvText.restored(records.get(1).getField("dataset"))).isEqualTo(NASTY);
+        assertThat(records.get(1).getField("title")).isEqualTo(CsvText.safe(NASTY));
+        assertThat(records.get(1).getField("dataset")).isEqualTo(CsvText.safe(NASTY));
         assertThat(records.get(1).getField("accuracy_mean")).isEqualTo("0.753");
         assertThat(records.get(1).getField("difference")).isEqualTo("0.05");
         assertThat(records.get(1).getField("paper_vgg16")).isEqualTo("69.6 / 67.9");

@@ -2,7 +2,6 @@ package org.gramian.basis;
 
 import java.util.Collection;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -17,7 +16,6 @@ public final class CsvText {
     private static final Pattern CONTROL =
             Pattern.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]|\\\\(?=u00[0-9a-f]{2})");
 
-    private static final Pattern ESCAPED = Pattern.compile("\\\\u(00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f]|5c))");
     private static final Pattern NUMBER =
             Pattern.compile("[+-]?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d+)?|[+-]?(NaN|Infinity)");
 
@@ -36,13 +34,5 @@ public final class CsvText {
     /** Returns safe fields. */
     public static List<String> safe(Collection<String> fields) {
         return fields.stream().map(CsvText::safe).toList();
-    }
-
-    /** Returns the field that {@link #safe} made safe. */
-    public static String restored(String field) {
-        String text = field.startsWith("'") && FORMULA.matcher(field).matches() ? field.substring(1) : field;
-        return ESCAPED.matcher(text)
-                .replaceAll(
-                        found -> Matcher.quoteReplacement(Character.toString(Integer.parseInt(found.group(1), 16))));
     }
 }

@@ -17,8 +17,8 @@ import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.JsonText;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.InputOptions.WeightsFolder;
 import org.gramian.cli.common.OnnxImport;
-import org.gramian.cli.common.WeightsOptions;
 import org.gramian.image.crop.Preprocessing;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -54,7 +54,7 @@ public final class BackbonesCommand implements Callable<Integer> {
     private boolean json;
 
     @Mixin
-    private final WeightsOptions weights = new WeightsOptions();
+    private final WeightsFolder weights = new WeightsFolder();
 
     @Parameters(arity = "0..1", paramLabel = "NAME", description = "a backbone, e.g. vgg16, or FILE.onnx")
     private @Nullable String name;

@@ -21,10 +21,8 @@ import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.Durations;
 import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.PlanText;
 import org.gramian.tensor.library.CacheFolder;
 import org.gramian.train.feature.FeatureCache;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -139,7 +137,7 @@ public final class CacheCommand implements Callable<Integer> {
 
     private static String age(Instant then) {
         Duration age = Duration.between(then, Instant.now());
-        return age.toDays() > 0 ? age.toDays() + " d ago" : PlanText.duration(age) + " ago";
+        return age.toDays() > 0 ? age.toDays() + " d ago" : Durations.text(age) + " ago";
     }
 
     /** {@code gramian cache prune}: removes old features, and unpacked libraries with {@code --all}. */
@@ -148,27 +146,13 @@ public final class CacheCommand implements Callable<Integer> {
             mixinStandardHelpOptions = true,
             header = "Remove the least recently used features.",
             description = {
-                "Without an option, removes the least recently used features above the limit GRAMIAN_CACHE_SIZE."
-                        + " Removed files",
-                "are computed or unpacked again when needed. Weights and libraries in use by a running process are"
-                        + " kept."
+                "Removes the least recently used features above the limit GRAMIAN_CACHE_SIZE, e.g. 2GB. Removed files"
+                        + " are",
+                "computed or unpacked again when needed. Weights, and libraries in use by a running process, are kept."
             })
     static final class Prune implements Callable<Integer> {
         @Mixin
         private final Console console = new Console();
-
-        @Option(
-                names = "--older-than",
-                paramLabel = "TIME",
-                converter = Durations.class,
-                description = "remove features last used longer ago than this, e.g. 30d, 2w or 12h")
-        private @Nullable Duration age;
-
-        @Option(
-                names = "--max-size",
-                paramLabel = "SIZE",
-                description = "remove the least recently used features until the rest fits, e.g. 2GB")
-        private @Nullable String size;
 
         @Option(names = "--all", description = "remove all features and unpacked libraries")
         private boolean all;
@@ -178,16 +162,12 @@ public final class CacheCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws IOException {
-            if (all && (age != null || size != null)) {
-                throw new IllegalArgumentException("--all removes everything: remove --older-than and --max-size");
-            }
-            Long most = size == null ? null : ByteSize.parse(size);
             Path folder = CacheFolder.ofProcess();
             Path features = folder.resolve(FEATURES);
             if (Files.isDirectory(features)) {
-                Instant before = age == null ? Instant.MIN : Instant.now().minus(age);
-                FeatureCache.Pruned pruned = FeatureCache.prune(features, before, limit(features, most), dry);
-                report(FEATURES, pruned.bytes(), 0);
+                long limit = all ? 0 : FeatureCache.limit(features);
+                FeatureCache.Pruned pruned = FeatureCache.prune(features, limit, dry);
+                report(FEATURES, pruned.bytes());
                 console.out().println("features left: " + ByteSize.text(pruned.remaining()));
             } else {
                 console.out().println("no features in " + folder);
@@ -198,22 +178,15 @@ public final class CacheCommand implements Callable<Integer> {
             return ExitCode.DONE;
         }
 
-        private long limit(Path features, @Nullable Long most) throws IOException {
-            if (all) {
-                return 0;
-            }
-            if (most != null) {
-                return most;
-            }
-            return age == null ? FeatureCache.limit(features) : Long.MAX_VALUE;
-        }
-
         private void libraries(Path folder) throws IOException {
             for (Row row : rows(folder)) {
                 if (LIBRARIES.stream().anyMatch(row.name()::startsWith)) {
                     Path place = folder.resolve(row.name());
-                    boolean free = SharedFolderLock.exclusively(place, () -> remove(place));
-                    report(row.name(), free ? row.bytes() : 0, free ? 0 : row.bytes());
+                    if (SharedFolderLock.exclusively(place, () -> remove(place))) {
+                        report(row.name(), row.bytes());
+                    } else {
+                        console.say(row.name() + " kept: in use by a running process");
+                    }
                 }
             }
         }
@@ -227,11 +200,8 @@ public final class CacheCommand implements Callable<Integer> {
             }
         }
 
-        private void report(String what, long removed, long busy) {
+        private void report(String what, long removed) {
             console.out().println(what + ": " + (dry ? "would remove " : "removed ") + ByteSize.text(removed));
-            if (busy > 0) {
-                console.say(what + ": " + ByteSize.text(busy) + " kept: in use by a running process");
-            }
         }
     }
 }

@@ -29,7 +29,6 @@ import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
-import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -87,15 +86,6 @@ public final class DoctorCommand implements Callable<Integer> {
             description = "check one pooling only: stages joined by '/', or a method; see below")
     private @Nullable String pooling;
 
-    @Option(
-            names = "--fidelity",
-            paramLabel = "WORD",
-            description = {
-                "with --pooling: formulas of arguments that SPEC leaves open:",
-                "paper (as printed), authors (as in their code) or corrected (default)"
-            })
-    private @Nullable String fidelity;
-
     private final List<String> lines = new ArrayList<>();
     private final Map<String, Object> details = new LinkedHashMap<>();
     private final List<String> problems = new ArrayList<>();
@@ -104,9 +94,6 @@ public final class DoctorCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         if (pooling != null) {
             return check(pooling);
-        }
-        if (fidelity != null) {
-            throw new IllegalArgumentException("--fidelity: expected --pooling with it, found none");
         }
         if (golden != null) {
             GoldenCheck.require(golden);
@@ -147,7 +134,7 @@ public final class DoctorCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--pooling checks one pooling only: expected neither --json nor --golden, found one of them");
         }
-        Pooling parsed = Pooling.parse(spec, fidelity == null ? Fidelity.CORRECTED : Fidelity.parse(fidelity));
+        Pooling parsed = Pooling.parse(spec);
         PoolingCheck check = PoolingCheck.of(parsed, torch.prepare());
         PrintWriter out = console.out();
         if (!check.formulas().isEmpty()) {

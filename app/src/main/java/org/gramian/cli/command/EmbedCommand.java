@@ -102,7 +102,7 @@ public final class EmbedCommand implements Callable<Integer> {
                 ? Layouts.openImages(images)
                 : Layouts.parse(layout).read(images);
         dataset.notes().forEach(note -> console.say(note.text()));
-        FeatureOutput.requireSpace(out, bytes(header, dataset, form), 0);
+        FeatureOutput.requireSpace(out, bytes(header, dataset, form));
         try (OpenModel model = engine.open(file);
                 FeatureOutput rows = new FeatureOutput(out, "descriptors", dataset.samples())) {
             Classifier classifier =

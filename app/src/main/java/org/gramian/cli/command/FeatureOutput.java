@@ -12,7 +12,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -79,33 +78,13 @@ final class FeatureOutput implements AutoCloseable {
         return Objects.requireNonNull(path.toAbsolutePath().getParent(), "a file has a folder");
     }
 
-    /** Whether a folder shares its free space with this file. */
-    static boolean onSameDisk(Path path, Path other) {
-        try {
-            return Files.getFileStore(folder(path)).equals(Files.getFileStore(other));
-        } catch (IOException e) {
-            return true; // in a chroot the mount point is not visible
-        }
-    }
-
-    /**
-     * Checks before the work that the disk has room.
-     *
-     * @param bytes of the features: they are there twice while the file is put together
-     * @param cache bytes by which the feature cache will grow on the same disk
-     */
-    static void requireSpace(Path path, long bytes, long cache) {
-        requireSpace(path, bytes, cache, DiskSpace.usable(folder(path)));
-    }
-
-    static void requireSpace(Path path, long bytes, long cache, long free) {
-        if (Math.addExact(Math.multiplyExact(2, bytes), cache) > free) {
-            throw new IllegalArgumentException("OUT needs " + ByteSize.text(bytes)
-                    + ", and as much again while it is written"
-                    + (cache == 0
-                            ? ""
-                            : ", and the feature cache " + ByteSize.text(cache) + " (disable it: --no-cache)")
-                    + "; found " + ByteSize.text(free) + " free in " + folder(path) + "; free disk space");
+    /** Checks before the work that the disk has room for features, which are there twice while the file is put together. */
+    static void requireSpace(Path path, long bytes) {
+        long free = DiskSpace.usable(folder(path));
+        if (Math.multiplyExact(2, bytes) > free) {
+            throw new IllegalArgumentException(
+                    "OUT needs " + ByteSize.text(bytes) + ", and as much again while it is written; found "
+                            + ByteSize.text(free) + " free in " + folder(path) + "; free disk space");
         }
     }
 

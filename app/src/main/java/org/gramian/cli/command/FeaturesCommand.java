@@ -69,13 +69,10 @@ public final class FeaturesCommand implements Callable<Integer> {
             names = "--crops",
             paramLabel = "PLAN",
             defaultValue = "center",
-            description =
-                    "crops: center, resize, paper or ten, optionally :SIZE and +flips (default: ${DEFAULT-VALUE})")
+            description = "crops: center, resize, paper or ten, optionally :SIZE (default: 224) and +flips"
+                    + " (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String plan;
-
-    @Option(names = "--size", paramLabel = "N", description = "image size: side of the crops in pixels (default: 224)")
-    private @Nullable Integer size;
 
     @Option(names = "--training", description = "training crops, drawn with --seed, instead of test crops")
     private boolean training;
@@ -127,7 +124,8 @@ public final class FeaturesCommand implements Callable<Integer> {
         if (precision != DType.F32 && precision != DType.F16) {
             throw new IllegalArgumentException("--dtype: expected f32 or f16, found " + precision);
         }
-        Crops crops = crops();
+        CropPlan parsed = CropPlan.parse(plan);
+        Crops crops = training ? parsed.training(seed) : parsed.testing();
         backbone.backbone().features(crops.size(), crops.size());
         caching.check();
         if (!out.toString().endsWith(".safetensors")) {
@@ -150,20 +148,15 @@ public final class FeaturesCommand implements Callable<Integer> {
         }
     }
 
-    private Crops crops() {
-        CropPlan parsed = CropPlan.parse(plan);
-        if (size != null && plan.contains(":")) {
-            throw new IllegalArgumentException(
-                    "expected one size of crops, found --size " + size + " and --crops " + plan);
-        }
-        CropPlan sized = size == null ? parsed : parsed.withSize(size);
-        return training ? sized.training(seed) : sized.testing();
-    }
-
     private int extract(FeatureExtraction extraction, FeatureCache cache, Dataset dataset, Crops crops)
             throws IOException {
         List<Sample> samples = dataset.samples();
-        requireSpace(extraction, cache, samples, crops);
+        FeatureExtractor extractor = extraction.extractor();
+        long rows = (long) samples.size() * crops.count();
+        long bytes = Math.multiplyExact(rows, extractor.bytes(crops));
+        console.say("%d features %s%s, %s in total; feature cache: %s"
+                .formatted(rows, precision, extractor.shape(crops), ByteSize.text(bytes), cache.folder()));
+        FeatureOutput.requireSpace(out, bytes);
         try (FeatureOutput file = new FeatureOutput(out, "features", samples);
                 FeatureTable table = table(extraction, samples, crops)) {
             for (int i = 0; i < samples.size(); i++) {
@@ -176,38 +169,19 @@ public final class FeaturesCommand implements Callable<Integer> {
                 }
             }
             file.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
-            return finish(extraction.extractor(), file, dataset, crops);
+            return finish(extractor, file, dataset, crops);
         }
     }
 
     private FeatureTable table(FeatureExtraction extraction, List<Sample> samples, Crops crops) throws IOException {
         try (Progress progress = console.progress("features", samples.size())) {
             int threads = Runtime.getRuntime().availableProcessors();
-            return extraction.table("features", samples, crops, threads, (_, done, _) -> progress.accept(done));
+            return extraction.table("features", samples, crops, threads, (task, done, _) -> {
+                if (task.equals("features")) { // not the hashing of the files before
+                    progress.accept(done);
+                }
+            });
         }
-    }
-
-    /** Says how large everything will be, and stops if that does not fit. */
-    private void requireSpace(FeatureExtraction extraction, FeatureCache cache, List<Sample> samples, Crops crops)
-            throws IOException {
-        boolean cached;
-        try (Progress progress = console.progress("hashing files", samples.size())) {
-            cached = extraction.isCached(samples, crops, (_, done, _) -> progress.accept(done));
-        }
-        FeatureExtractor extractor = extraction.extractor();
-        long rows = (long) samples.size() * crops.count();
-        long bytes = Math.multiplyExact(rows, extractor.bytes(crops));
-        long growth = cached ? 0 : extraction.bytes(rows, crops);
-        console.say("%d features %s%s, %s in total; %s; feature cache: %s, %s more"
-                .formatted(
-                        rows,
-                        precision,
-                        extractor.shape(crops),
-                        ByteSize.text(bytes),
-                        cached ? "all in the cache" : "to compute",
-                        cache.folder(),
-                        ByteSize.text(growth)));
-        FeatureOutput.requireSpace(out, bytes, FeatureOutput.onSameDisk(out, cache.folder()) ? growth : 0);
     }
 
     private int finish(FeatureExtractor extractor, FeatureOutput file, Dataset dataset, Crops crops)

@@ -15,8 +15,8 @@ import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.InputOptions.WeightsFolder;
 import org.gramian.cli.common.OnnxImport;
-import org.gramian.cli.common.WeightsOptions;
 import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
@@ -55,7 +55,7 @@ public final class MethodsCommand implements Callable<Integer> {
     private final Console console = new Console();
 
     @Mixin
-    private final WeightsOptions weights = new WeightsOptions();
+    private final WeightsFolder weights = new WeightsFolder();
 
     @Option(
             names = "--backbone",

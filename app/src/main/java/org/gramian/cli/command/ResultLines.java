@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.gramian.basis.CsvText;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
-import org.gramian.cli.common.OutputCheck;
+import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.Progress;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
@@ -141,7 +141,7 @@ final class ResultLines {
                     csv.writeRecord(CsvText.safe(fields));
                 });
         }
-        OutputCheck.require(out);
+        Failures.requireWritten(out);
     }
 
     int failures() {

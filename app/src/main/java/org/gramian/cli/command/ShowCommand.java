@@ -3,7 +3,6 @@ package org.gramian.cli.command;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SequencedMap;
@@ -51,7 +50,7 @@ public final class ShowCommand implements Callable<Integer> {
         Path file = model.file();
         ModelHeader header = ModelFile.header(file);
         if (json) {
-            console.out().println(JsonText.indented(HeaderJson.of(file, header)));
+            console.out().println(JsonText.indented(content(file, header)));
         } else {
             console.out().print(new ModelText(header, all, new StringBuilder()).format());
         }
@@ -59,37 +58,23 @@ public final class ShowCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    private record HeaderJson(
-            String file,
-            String backbone,
-            String layer,
-            String pooling,
-            boolean normalized,
-            long descriptor,
-            Map<String, Long> parameters,
-            List<String> classes,
-            String preprocessing,
-            String crops,
-            double temperature,
-            Map<String, String> origin,
-            Map<String, Double> metrics) {
-        static HeaderJson of(Path file, ModelHeader header) {
-            ModelCard card = header.card();
-            return new HeaderJson(
-                    file.toString(),
-                    header.backbone().name(),
-                    header.backbone().layer(),
-                    header.head().pooling().text(),
-                    header.head().normalized(),
-                    header.descriptorSize(),
-                    ModelText.parameters(header),
-                    card.classes(),
-                    card.preprocessing().text(),
-                    card.crops().text(),
-                    card.temperature(),
-                    card.origin(),
-                    card.metrics());
-        }
+    private static Map<String, Object> content(Path file, ModelHeader header) {
+        ModelCard card = header.card();
+        Map<String, Object> content = new LinkedHashMap<>();
+        content.put("file", file.toString());
+        content.put("backbone", header.backbone().name());
+        content.put("layer", header.backbone().layer());
+        content.put("pooling", header.head().pooling().text());
+        content.put("normalized", header.head().normalized());
+        content.put("descriptor", header.descriptorSize());
+        content.put("parameters", ModelText.parameters(header));
+        content.put("classes", card.classes());
+        content.put("preprocessing", card.preprocessing().text());
+        content.put("crops", card.crops().text());
+        content.put("temperature", card.temperature());
+        content.put("origin", card.origin());
+        content.put("metrics", card.metrics());
+        return content;
     }
 
     /** A model's header as one screen of text. */
@@ -127,14 +112,15 @@ public final class ShowCommand implements Callable<Integer> {
                     line(key, value);
                 }
             });
+            if (!all) {
+                line("", "see --all for the configuration");
+                return text.toString();
+            }
             card.origin().forEach((key, value) -> {
-                if (all && key.startsWith(CONFIG)) {
+                if (key.startsWith(CONFIG)) {
                     line(key.substring(CONFIG.length()), value);
                 }
             });
-            if (!all) {
-                line("", "see --all for the configuration");
-            }
             return text.toString();
         }
 

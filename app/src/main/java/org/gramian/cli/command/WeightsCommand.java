@@ -30,9 +30,9 @@ import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.InputOptions;
+import org.gramian.cli.common.InputOptions.WeightsFolder;
 import org.gramian.cli.common.OnnxImport;
 import org.gramian.cli.common.Progress;
-import org.gramian.cli.common.WeightsOptions;
 import org.gramian.tensor.file.TensorFileException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -77,6 +77,8 @@ public final class WeightsCommand implements Runnable {
                 "Offline, put the file that 'weights list' names into the folder of weights and run this again."
             })
     static final class Get implements Callable<Integer> {
+        private static final Duration READ_TIMEOUT = Duration.ofMinutes(1);
+
         @Mixin
         private final Console console = new Console();
 
@@ -91,13 +93,6 @@ public final class WeightsCommand implements Runnable {
                 description = "accept plain HTTP for files of which only some digits of the SHA-256 are published")
         private boolean allowHttp;
 
-        @Option(
-                names = "--timeout",
-                paramLabel = "SECONDS",
-                defaultValue = "60",
-                description = "read timeout in seconds (default: ${DEFAULT-VALUE})")
-        private int seconds;
-
         @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
         private String name;
 
@@ -106,17 +101,13 @@ public final class WeightsCommand implements Runnable {
         @Override
         public Integer call() throws IOException {
             WeightName wanted = WeightName.parse(name);
-            if (seconds < 1) {
-                throw new IllegalArgumentException("--timeout: expected at least 1, found " + seconds);
-            }
             if (base != null
                     && (base.getScheme() == null || !base.getScheme().matches("https?") || base.getHost() == null)) {
                 throw new IllegalArgumentException(
                         "--from: expected a URL such as https://mirror.example/models/, found '" + base + "'");
             }
             try {
-                Download download =
-                        new Download(Optional.ofNullable(base), Duration.ofSeconds(seconds), this::progress, allowHttp);
+                Download download = new Download(Optional.ofNullable(base), READ_TIMEOUT, this::progress, allowHttp);
                 Path installed = new WeightInstaller(
                                 weights.store(), download, weights.onnx(console::say)::installNative, console::say)
                         .get(wanted);
@@ -217,7 +208,7 @@ public final class WeightsCommand implements Runnable {
         private final Console console = new Console();
 
         @Mixin
-        private final WeightsOptions weights = new WeightsOptions();
+        private final WeightsFolder weights = new WeightsFolder();
 
         @Option(names = "--json", description = "print JSON")
         private boolean json;
@@ -304,7 +295,7 @@ public final class WeightsCommand implements Runnable {
         private final Console console = new Console();
 
         @Mixin
-        private final WeightsOptions weights = new WeightsOptions();
+        private final WeightsFolder weights = new WeightsFolder();
 
         @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
         private String name;

@@ -28,4 +28,18 @@ public final class Durations implements ITypeConverter<Duration> {
     private static BigDecimal number(Matcher parts, int group) {
         return parts.group(group) == null ? BigDecimal.ZERO : new BigDecimal(parts.group(group));
     }
+
+    /** Writes a time in its two largest units, as {@code 2 h 5 min}; at least a second. */
+    public static String text(Duration time) {
+        if (time.toMinutes() == 0) {
+            return Math.max(1, time.toSeconds()) + " s";
+        }
+        return time.toHours() == 0
+                ? units(time.toMinutes(), " min", time.toSecondsPart(), " s")
+                : units(time.toHours(), " h", time.toMinutesPart(), " min");
+    }
+
+    private static String units(long large, String largeUnit, int small, String smallUnit) {
+        return large + largeUnit + (small == 0 ? "" : " " + small + smallUnit);
+    }
 }

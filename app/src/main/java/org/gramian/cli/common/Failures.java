@@ -1,6 +1,11 @@
 package org.gramian.cli.common;
 
+import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.FilterOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
@@ -28,7 +33,33 @@ import picocli.CommandLine.RunLast;
 
 /** Maps exceptions of commands to error messages and exit codes: one line for user errors, a bug report for others. */
 public final class Failures {
+    private static final String LOST = "cannot write results: the disk is full, or the reading program has exited";
+
+    private static volatile boolean readerExited;
+
     private Failures() {}
+
+    /** Returns standard output; unlike {@link System#out} it keeps why writing failed. */
+    public static OutputStream standardOutput() {
+        return new BufferedOutputStream(new FilterOutputStream(new FileOutputStream(FileDescriptor.out)) {
+            @Override
+            public void write(byte[] bytes, int offset, int length) throws IOException {
+                try {
+                    out.write(bytes, offset, length);
+                } catch (IOException failed) {
+                    readerExited |= "Broken pipe".equals(failed.getMessage());
+                    throw failed;
+                }
+            }
+        });
+    }
+
+    /** Stops the command if its output is lost. */
+    public static void requireWritten(PrintWriter results) {
+        if (results.checkError()) {
+            throw new UncheckedIOException(new IOException(LOST));
+        }
+    }
 
     /** Runs the parsed command. Also reports an {@link OutOfMemoryError}, which picocli does not catch. */
     public static int run(ParseResult parsed) {
@@ -52,10 +83,10 @@ public final class Failures {
 
     /** Returns the exit code if standard output could not be written: success becomes a failure. */
     private static int lost(int code, CommandLine line) {
-        if (OutputCheck.readerExited()) {
+        if (readerExited) { // as head does: it has all that it wants
             return ExitCode.READER_EXITED;
         }
-        println(OutputCheck.LOST, line);
+        println(LOST, line);
         return code == ExitCode.DONE ? ExitCode.USAGE : code;
     }
 
@@ -69,12 +100,18 @@ public final class Failures {
         if (Interruption.isCause(exception)) {
             return ExitCode.INTERRUPTED; // a shutdown hook prints the message
         }
-        if (OutputCheck.readerExited() && OutputCheck.isCause(exception)) {
+        if (readerExited && isLostOutput(exception)) {
             return ExitCode.READER_EXITED;
         }
         trace(exception, line);
         println(CommandHint.in(message(exception)), line);
         return code(exception);
+    }
+
+    private static boolean isLostOutput(Exception failure) {
+        return failure instanceof UncheckedIOException
+                && failure.getCause() instanceof IOException lost
+                && LOST.equals(lost.getMessage());
     }
 
     public static int code(Throwable failed) {

@@ -1,6 +1,7 @@
 package org.gramian.cli.common;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -31,7 +32,7 @@ public final class InputOptions {
             Pattern.compile("(?:(rgb|bgr)[ ,])?mean=" + NUMBERS + "[ ,]std=" + NUMBERS, Pattern.CASE_INSENSITIVE);
 
     @Mixin
-    private final WeightsOptions weights = new WeightsOptions();
+    private final WeightsFolder weights = new WeightsFolder();
 
     @Option(
             names = "--input",
@@ -83,7 +84,8 @@ public final class InputOptions {
             };
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException(
-                    "--input: expected imagenet, clip, raw, or e.g. mean=0.485,0.456,0.406,std=0.229,0.224,0.225, found '"
+                    "--input: expected imagenet, clip, raw, or e.g. mean=0.485,0.456,0.406,std=0.229,0.224,0.225,"
+                            + " found '"
                             + text + "'",
                     wrong);
         }
@@ -136,5 +138,18 @@ public final class InputOptions {
 
     private static List<Double> three(double value) {
         return Collections.nCopies(3, value);
+    }
+
+    /** The option {@code --weights-dir} alone. */
+    public static final class WeightsFolder {
+        @Option(
+                names = "--weights-dir",
+                paramLabel = "DIR",
+                description = "folder of weights (default: GRAMIAN_WEIGHTS, else 'weights' in the cache folder)")
+        private @Nullable Path folder;
+
+        public WeightStore store() {
+            return folder == null ? WeightStore.ofProcess() : new WeightStore(folder);
+        }
     }
 }

@@ -82,7 +82,7 @@ public final class Interruption implements AutoCloseable {
      */
     public void keeps(Duration lost) {
         answer = "interrupted; stopping after the current step with a checkpoint (kill -9 "
-                + ProcessHandle.current().pid() + " stops at once and loses at most " + PlanText.duration(lost)
+                + ProcessHandle.current().pid() + " stops at once and loses at most " + Durations.text(lost)
                 + " of work)";
     }
 

@@ -1,6 +1,5 @@
 package org.gramian.cli.common;
 
-import java.time.Duration;
 import java.util.Locale;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.QuotedText;
@@ -29,11 +28,7 @@ public final class PlanText {
         return text.toString();
     }
 
-    /**
-     * Lists images and sizes.
-     *
-     * @param memory of the run
-     */
+    /** Lists images and sizes. */
     public static String work(Workload work, MemoryEstimate memory) {
         RunConfig config = work.config();
         StringBuilder text = new StringBuilder("Plan:\n");
@@ -85,19 +80,5 @@ public final class PlanText {
 
     private static String count(long number) {
         return number < 1_000_000 ? Long.toString(number) : String.format(Locale.ROOT, "%.1f million", number / 1e6);
-    }
-
-    /** In the two largest units, as {@code 2 h 5 min}; at least a second. */
-    public static String duration(Duration time) {
-        if (time.toMinutes() == 0) {
-            return Math.max(1, time.toSeconds()) + " s";
-        }
-        return time.toHours() == 0
-                ? units(time.toMinutes(), " min", time.toSecondsPart(), " s")
-                : units(time.toHours(), " h", time.toMinutesPart(), " min");
-    }
-
-    private static String units(long large, String largeUnit, int small, String smallUnit) {
-        return large + largeUnit + (small == 0 ? "" : " " + small + smallUnit);
     }
 }

@@ -45,7 +45,7 @@ class BackboneOptionsTest {
                 "--layer=conv1",
                 "--weights=" + weights,
                 "--weights-dir=" + folder.resolve("store"),
-                "--size=32",
+                "--crops=center:32",
                 "--device=cpu",
                 "--no-cache",
                 photos,

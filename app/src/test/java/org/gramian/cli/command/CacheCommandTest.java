@@ -6,13 +6,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.gramian.cli.Run;
 import org.gramian.cli.TypedCommands;
-import org.gramian.cli.common.Durations;
-import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,9 +42,8 @@ final class CacheCommandTest {
         file("weights/squeezenet.safetensors", 5000);
         file("libtorch-2.7.1-linux/libtorch.so", 6000);
         file("libtorch.lock", 0);
-        assertThat(gramian("5kB", "cache prune --dry-run").getFirst()).contains("features: would remove ");
-        List<String> printed = gramian(
-                "9kB", "cache", "cache --json", "cache prune", "cache prune --max-size 4kB", "cache prune --all");
+        assertThat(gramian("5kB", "cache prune --dry-run").getFirst()).contains("features: would remove 3.0 kB");
+        List<String> printed = gramian("9kB", "cache", "cache --json", "cache prune", "cache prune --all");
         assertThat(printed.getFirst())
                 .containsPattern("features/net-a.features +3\\.0 kB +\\d+ s ago")
                 .containsPattern("weights/squeezenet.safetensors +5\\.0 kB")
@@ -58,22 +53,9 @@ final class CacheCommandTest {
                 .doesNotContain(".lock");
         assertThat(printed.get(1)).contains("\"bytes\" : 18000", "\"featureLimitBytes\" : 9000");
         assertThat(printed.get(2)).contains("removed 0 bytes", "features left: 7.0 kB");
-        assertThat(printed.get(3)).contains("features left: ");
-        assertThat(printed.get(4)).contains("features left: 0 bytes", "libtorch-2.7.1-linux: removed 6.0 kB");
+        assertThat(printed.get(3)).contains("features left: 0 bytes", "libtorch-2.7.1-linux: removed 6.0 kB");
         assertThat(folder.resolve("libtorch-2.7.1-linux")).doesNotExist();
         assertThat(folder.resolve("features/net-a.features")).doesNotExist();
         assertThat(folder.resolve("weights/squeezenet.safetensors")).exists();
-    }
-
-    @Test
-    void wrongOptionsAreNamed() {
-        assertThat(Run.of("cache", "prune", "--max-size", "big").err())
-                .contains("expected a size such as 500MB or 2GB, found 'big'");
-        assertThat(Run.of("cache", "prune", "--older-than", "old").err())
-                .contains("expected a time such as 90s, 30m, 1h30m or 2w, found 'old'");
-        assertThat(Run.of("cache", "prune", "--all", "--max-size", "2GB").code())
-                .isEqualTo(ExitCode.USAGE);
-        assertThat(new Durations().convert("2w")).isEqualTo(Duration.ofDays(14));
-        assertThat(new Durations().convert("1h30m")).isEqualTo(Duration.ofMinutes(90));
     }
 }

@@ -94,14 +94,14 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
 
     public record Pruned(int files, long bytes, long remaining) {}
 
-    /** Removes files last used before a time, then the least recently used until the rest fits. */
-    public static Pruned prune(Path folder, Instant before, long maxBytes, boolean dryRun) throws IOException {
+    /** Removes the least recently used files until the rest fits. */
+    public static Pruned prune(Path folder, long maxBytes, boolean dryRun) throws IOException {
         List<Entry> entries = list(folder);
         long remaining = entries.stream().mapToLong(Entry::bytes).sum();
         int files = 0;
         long bytes = 0;
         for (Entry entry : entries) {
-            if (entry.lastUse.isBefore(before) || remaining > maxBytes) {
+            if (remaining > maxBytes) {
                 if (!dryRun) {
                     Files.deleteIfExists(entry.file);
                 }
@@ -175,7 +175,7 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
         }
         try {
             long limit = limit(folder);
-            Pruned pruned = prune(folder, Instant.MIN, limit, false);
+            Pruned pruned = prune(folder, limit, false);
             if (pruned.files > 0) {
                 messages.accept("feature cache: removed " + ByteSize.text(pruned.bytes)
                         + " of the least recently used features, limit " + ByteSize.text(limit) + "; set "

@@ -152,23 +152,11 @@ public final class FeatureExtraction {
         }
     }
 
-    /** Returns the disk space of features in bytes. */
-    public long bytes(long rows, Crops crops) {
-        return FeatureFile.bytes(rows, rowBytes(crops.size()));
-    }
-
     private long rowBytes(int size) {
         return extractor.layers(size).values().stream()
                 .mapToLong(part -> part.offset() + part.bytes())
                 .max()
                 .orElseThrow();
-    }
-
-    /** Whether features are in the cache; hashes the images. */
-    public boolean isCached(List<Sample> samples, Crops crops, Progress progress) throws IOException {
-        Images images = new Images(samples, crops);
-        hash(images, progress);
-        return find(keys(images).toList(), crops.size()).isPresent();
     }
 
     /** Returns the features of images; those that are not in the cache are computed. */

@@ -91,6 +91,14 @@ class FeatureCacheTest {
         }
     }
 
+    private static void replace(Path file, Path other) {
+        try {
+            Files.copy(other, file, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private Path onlyFile() throws IOException {
         return FeatureCache.list(folder.resolve("cache")).getFirst().file();
     }
@@ -145,10 +153,10 @@ class FeatureCacheTest {
                     computed = 0;
                     List<byte[]> cached = features(alone, DType.F32);
                     assertThat(computed).isZero();
-                    FeatureCache.prune(folder.resolve("cache"), Instant.MIN, 0, false);
+                    FeatureCache.prune(folder.resolve("cache"), 0, false);
                     requireEqual(cached, features(alone, DType.F32));
                     assertThat(computed).isOne();
-                    FeatureCache.prune(folder.resolve("cache"), Instant.MIN, 0, false);
+                    FeatureCache.prune(folder.resolve("cache"), 0, false);
                     features(several, DType.F32);
                 }
             }
@@ -196,9 +204,12 @@ class FeatureCacheTest {
     void fileChangedAfterHashingIsRefused() throws IOException {
         try (FeatureCache cache = open()) {
             FeatureExtraction extraction = extraction(network, DType.F32, cache);
-            assertThat(extraction.isCached(samples, crops, (_, _, _) -> {})).isFalse();
-            Files.copy(samples.get(0).file(), samples.get(3).file(), StandardCopyOption.REPLACE_EXISTING);
-            assertThatThrownBy(() -> table(extraction, samples, crops))
+            FeatureExtraction.Progress replacing = (task, done, all) -> {
+                if (task.equals("hashing files") && done == all) {
+                    replace(samples.get(3).file(), samples.get(0).file());
+                }
+            };
+            assertThatThrownBy(() -> extraction.table("features", samples, crops, 1, replacing))
                     .isInstanceOf(UncheckedIOException.class)
                     .hasMessageContaining(samples.get(3).name());
             try (Stream<Path> files = Files.list(cache.folder())) {
@@ -265,8 +276,7 @@ class FeatureCacheTest {
         try (FeatureCache cache = open();
                 FeatureTable table = table(extraction(network, DType.F32, cache), samples, crops)) {
             byte[] before = table.feature(0, 0).toArray(JAVA_BYTE);
-            assertThat(FeatureCache.prune(cache.folder(), Instant.MIN, 0, false).files())
-                    .isOne();
+            assertThat(FeatureCache.prune(cache.folder(), 0, false).files()).isOne();
             assertThat(table.feature(0, 0).toArray(JAVA_BYTE)).isEqualTo(before);
         }
     }
@@ -281,10 +291,9 @@ class FeatureCacheTest {
         }
         Path partial = Files.write(cache.resolve(".gramian-x.partial"), new byte[10]);
         Files.setLastModifiedTime(partial, FileTime.from(now.minus(Duration.ofDays(2))));
-        assertThat(FeatureCache.prune(cache, Instant.MIN, 2500, true))
-                .isEqualTo(new FeatureCache.Pruned(1, 1000, 2000));
+        assertThat(FeatureCache.prune(cache, 2500, true)).isEqualTo(new FeatureCache.Pruned(1, 1000, 2000));
         assertThat(FeatureCache.list(cache)).hasSize(3);
-        FeatureCache.Pruned pruned = FeatureCache.prune(cache, now.minus(Duration.ofHours(60)), 1500, false);
+        FeatureCache.Pruned pruned = FeatureCache.prune(cache, 1500, false);
         assertThat(pruned).isEqualTo(new FeatureCache.Pruned(2, 2000, 1000));
         assertThat(FeatureCache.list(cache))
                 .singleElement()

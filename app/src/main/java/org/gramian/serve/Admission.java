@@ -2,6 +2,7 @@ package org.gramian.serve;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.gramian.serve.ServeOptions.Limits;
 
 /**
  * Bounds the work of all requests: bytes in memory, queued images, and the time to decode and to compute them. What exceeds a

@@ -17,6 +17,7 @@ import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Engine;
 import org.gramian.model.Prediction;
 import org.gramian.serve.RequestBody.UploadedImage;
+import org.gramian.serve.ServeOptions.Limits;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 

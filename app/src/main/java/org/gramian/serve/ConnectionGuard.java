@@ -15,6 +15,7 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
+import org.gramian.serve.ServeOptions.Limits;
 
 /**
  * Two limits that Jetty lacks, so that a client with many slow connections cannot lock out others.

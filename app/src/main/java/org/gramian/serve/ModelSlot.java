@@ -1,19 +1,53 @@
 package org.gramian.serve;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The current model, replaceable at any time.
+ * The current model, reloaded when a file of it changed and then stayed unchanged for a second.
  *
  * <p>Every use of the model holds a lease. A replaced model is freed when its last lease is closed: a request ends with the
- * model that it started with.
+ * model that it started with. The new model is loaded first; if it cannot be loaded, that is reported and the old one stays.
  */
 final class ModelSlot implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ModelSlot.class);
+
+    private static final long POLL_MILLIS = 250;
+    private static final long STABLE_NANOS = 1_000_000_000L;
+
+    private final LoadedModel.Source source;
+    private final Meters meters;
+    private final Consumer<String> events;
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().name("gramian-reload").daemon().factory());
+    private List<Optional<FileVersion>> loaded;
+    private List<Optional<FileVersion>> seen;
+    private long since;
     private Counted present;
     private boolean closed;
 
-    ModelSlot(LoadedModel first) {
-        this.present = new Counted(first);
+    /** Identifies a version of a file without reading it. */
+    private record FileVersion(long bytes, long millis, String key) {
+        static Optional<FileVersion> of(Path file) {
+            try {
+                BasicFileAttributes found = Files.readAttributes(file, BasicFileAttributes.class);
+                return Optional.of(new FileVersion(
+                        found.size(), found.lastModifiedTime().toMillis(), String.valueOf(found.fileKey())));
+            } catch (IOException _) {
+                return Optional.empty();
+            }
+        }
     }
 
     /** A model with its reference count, the slot included. */
@@ -64,12 +98,52 @@ final class ModelSlot implements AutoCloseable {
         }
     }
 
-    synchronized Lease lease() {
-        return new Lease(present.retain());
+    /** @throws IOException if there is no usable model */
+    ModelSlot(LoadedModel.Source source, Meters meters, Consumer<String> events) throws IOException {
+        this.source = source;
+        this.meters = meters;
+        this.events = events;
+        this.loaded = versions(); // first: a change while the model is loaded causes a reload
+        this.seen = loaded;
+        this.present = new Counted(source.loader().load(events));
+        var _ = thread.scheduleWithFixedDelay(this::poll, POLL_MILLIS, POLL_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** Replaces the model. The previous one is freed with its last lease. */
-    synchronized void replace(LoadedModel next) {
+    private List<Optional<FileVersion>> versions() {
+        return source.files().stream().map(FileVersion::of).toList();
+    }
+
+    /** Checks the files. It must not throw: the executor would stop checking. */
+    private void poll() {
+        try {
+            List<Optional<FileVersion>> now = versions();
+            if (!now.equals(seen)) {
+                seen = now;
+                since = System.nanoTime();
+            } else if (!now.equals(loaded) && System.nanoTime() - since >= STABLE_NANOS) {
+                reload();
+            }
+        } catch (Throwable failed) {
+            LOG.error("cannot check the model files for changes; retrying", failed);
+        }
+    }
+
+    private void reload() {
+        loaded = versions();
+        seen = loaded;
+        try {
+            LoadedModel next = source.loader().load(events);
+            replace(next);
+            meters.reloaded(true);
+            events.accept("reloaded the model " + next.name() + ": its file has changed");
+        } catch (Throwable wrong) { // also errors of native libraries
+            meters.reloaded(false);
+            events.accept("keeping the current model, the new one cannot be used: "
+                    + (wrong.getMessage() == null ? wrong : wrong.getMessage()));
+        }
+    }
+
+    private synchronized void replace(LoadedModel next) {
         if (closed) {
             next.release();
             return;
@@ -79,9 +153,22 @@ final class ModelSlot implements AutoCloseable {
         previous.release();
     }
 
+    synchronized Lease lease() {
+        return new Lease(present.retain());
+    }
+
+    /** Stops reloading; waits shortly for a model that is being loaded. Leases keep their model. */
     @Override
-    public synchronized void close() {
-        closed = true;
-        present.release();
+    public void close() {
+        thread.shutdown();
+        try {
+            var _ = thread.awaitTermination(Server.STOP_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (this) {
+            closed = true;
+            present.release();
+        }
     }
 }

@@ -20,6 +20,7 @@ import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.io.content.ByteBufferContentSource;
 import org.eclipse.jetty.util.Promise;
 import org.gramian.basis.QuotedText;
+import org.gramian.serve.ServeOptions.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**

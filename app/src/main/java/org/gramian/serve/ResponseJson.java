@@ -21,6 +21,7 @@ import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
 import org.gramian.model.Prediction;
 import org.gramian.serve.RequestBody.UploadedImage;
+import org.gramian.serve.ServeOptions.Limits;
 import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.databind.JsonNode;

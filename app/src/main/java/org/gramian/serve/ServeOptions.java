@@ -1,5 +1,6 @@
 package org.gramian.serve;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
@@ -31,7 +32,7 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
         }
     }
 
-    static void requirePositive(String what, long... limits) {
+    private static void requirePositive(String what, long... limits) {
         if (!LongStream.of(limits).allMatch(limit -> limit > 0)) {
             throw new IllegalArgumentException(
                     "expected limits of at least 1 for " + what + ", found " + Arrays.toString(limits));
@@ -45,5 +46,59 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
     /** Returns whether only this machine can reach the server. */
     public boolean isLocal() {
         return LOCAL.contains(host);
+    }
+
+    /** Limits of a server: of one request, of all requests together, and of connections. */
+    public record Limits(Upload upload, Load load, Connections connections) {
+        public static final Limits DEFAULT = new Limits(Upload.DEFAULT, Load.DEFAULT);
+
+        public Limits(Upload upload, Load load) {
+            this(upload, load, Connections.DEFAULT);
+        }
+
+        /**
+         * Limits of one request.
+         *
+         * @param pixels maximum pixels of an image, checked before it is decoded
+         * @param time timeout for receiving a body, and for sending a response
+         */
+        public record Upload(int bytes, int images, long pixels, Duration time) {
+            /** 20 MB, 32 images, 50 megapixels (up to 1 GB while decoding), 30 s. */
+            public static final Upload DEFAULT = new Upload(20_000_000, 32, 50_000_000, Duration.ofSeconds(30));
+
+            public Upload {
+                requirePositive("request bodies", bytes, images, pixels, time.toMillis());
+            }
+        }
+
+        /**
+         * Limits of all requests together.
+         *
+         * @param images maximum accepted images without a response
+         * @param grace timeout for finishing accepted requests at shutdown
+         */
+        public record Load(int images, int batch, Duration answer, Duration grace) {
+            /** 256 images; batches of 16 crops, since larger ones are hardly faster on a CPU; 30 s each. */
+            public static final Load DEFAULT = new Load(256, 16, Duration.ofSeconds(30), Duration.ofSeconds(30));
+
+            public Load {
+                requirePositive("the load", images, batch, answer.toMillis(), grace.toMillis());
+            }
+        }
+
+        /**
+         * Limits of connections.
+         *
+         * @param header timeout for receiving the header of a request, counted from the opening of the connection or the end of the
+         *     response before
+         */
+        public record Connections(int perClient, Duration header) {
+            /** A quarter of all connections; 15 s. */
+            public static final Connections DEFAULT = new Connections(256, Duration.ofSeconds(15));
+
+            public Connections {
+                requirePositive("connections", perClient, header.toMillis());
+            }
+        }
     }
 }

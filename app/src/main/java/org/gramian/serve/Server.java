@@ -21,6 +21,7 @@ import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.serve.ServeOptions.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +34,7 @@ public final class Server implements AutoCloseable {
     private static final int MAX_CONNECTIONS = 1_024;
     private static final int MAX_HEADERS = 16 << 10;
     /** Timeout of each step of the shutdown after the requests are finished or aborted. */
-    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(2);
+    static final Duration STOP_TIMEOUT = Duration.ofSeconds(2);
 
     /** Only names of plain words are looked up in {@code web/} of the jar, so that no path leads elsewhere. */
     private static final Pattern WEB_FILE =
@@ -57,7 +58,6 @@ public final class Server implements AutoCloseable {
     private final Meters meters;
     private final ImageReader reader;
     private final Batcher batcher;
-    private final ModelReloader reloader;
     private final Javalin javalin;
 
     /**
@@ -69,14 +69,13 @@ public final class Server implements AutoCloseable {
         public static final Listener NONE = new Listener(_ -> {}, _ -> {});
     }
 
-    private Server(ServeOptions options, ModelSource source, Listener listener) throws IOException {
+    private Server(ServeOptions options, LoadedModel.Source source, Listener listener) throws IOException {
         this.options = options;
         this.listener = listener;
         Limits limits = options.limits();
         this.admission = new Admission(limits);
         this.meters = new Meters(admission);
-        this.reloader = new ModelReloader(source, meters, listener.events());
-        this.slot = reloader.slot();
+        this.slot = new ModelSlot(source, meters, listener.events());
         this.reader = new ImageReader(
                 new ImageLimits(limits.upload().bytes(), limits.upload().pixels()));
         this.batcher = new Batcher(
@@ -89,7 +88,7 @@ public final class Server implements AutoCloseable {
      *
      * @throws IOException if there is no usable model, or the server cannot listen at the address
      */
-    public static Server start(ServeOptions options, ModelSource source, Listener listener) throws IOException {
+    public static Server start(ServeOptions options, LoadedModel.Source source, Listener listener) throws IOException {
         Server server = new Server(options, source, listener);
         try {
             requireFree(options);
@@ -232,7 +231,6 @@ public final class Server implements AutoCloseable {
         } catch (JavalinException _) {
             listener.events().accept("some responses were not read in time and were aborted");
         }
-        reloader.close(STOP_TIMEOUT);
         batcher.close(STOP_TIMEOUT);
         slot.close();
         meters.close();

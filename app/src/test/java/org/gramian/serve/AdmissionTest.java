@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
 import java.time.Duration;
+import org.gramian.serve.ServeOptions.Limits;
 import org.junit.jupiter.api.Test;
 
 /** Limits on memory, queued images and compute time. */

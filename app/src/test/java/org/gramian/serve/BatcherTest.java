@@ -21,6 +21,7 @@ import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Engine;
+import org.gramian.serve.ServeOptions.Limits;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,7 +42,7 @@ class BatcherTest {
     @BeforeEach
     void load() throws Exception {
         LoadedModel model = Served.load(TinyModel.write(folder.resolve("model.safetensors"), "center:32"));
-        slot = new ModelSlot(Served.computedBy(model, engine -> (crops, shape, rows) -> {
+        slot = Served.slot(Served.computedBy(model, engine -> (crops, shape, rows) -> {
             order.add("batch");
             return engine.compute(crops, shape, rows);
         }));

@@ -20,6 +20,7 @@ import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Engine;
+import org.gramian.serve.ServeOptions.Limits;
 import org.gramian.tensor.library.LibtorchException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,7 +83,7 @@ class ComputeTest {
         Admission admission = new Admission(Limits.DEFAULT);
         Unreadable full = new Unreadable(Problem.NO_MEMORY, "simulated");
         Batcher batcher = BatcherTest.batcher((_, _) -> full);
-        try (ModelSlot slot = new ModelSlot(Served.withGallery(folder));
+        try (ModelSlot slot = Served.slot(Served.withGallery(folder));
                 ModelSlot.Lease lease = slot.lease();
                 Admission.Ticket ticket = admission.enter()) {
             Batcher.Job job = new Batcher.Job(lease, Set.of(Engine.Rows.SCORES), false, ticket);
@@ -102,7 +103,7 @@ class ComputeTest {
         ReadResult read = new Readable(large, new ImageInfo(ImageFormat.PNG, ImageInfo.Colour.RGB, 8, 3_000, 2_000, 1));
         Batcher batcher = BatcherTest.batcher((_, _) -> read);
         Admission admission = new Admission(Limits.DEFAULT);
-        try (ModelSlot slot = new ModelSlot(model);
+        try (ModelSlot slot = Served.slot(model);
                 ModelSlot.Lease lease = slot.lease();
                 Admission.Ticket ticket = admission.enter()) {
             Batcher.Job job = new Batcher.Job(lease, Set.of(Engine.Rows.SCORES), true, ticket);

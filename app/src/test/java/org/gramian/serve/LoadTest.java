@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.gramian.cli.TinyModel;
 import org.gramian.serve.RequestBody.UploadedImage;
+import org.gramian.serve.ServeOptions.Limits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

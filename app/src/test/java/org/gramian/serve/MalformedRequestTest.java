@@ -24,6 +24,7 @@ import java.util.SplittableRandom;
 import java.util.zip.CRC32;
 import javax.imageio.ImageIO;
 import org.gramian.serve.RequestBody.UploadedImage;
+import org.gramian.serve.ServeOptions.Limits;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

@@ -28,7 +28,7 @@ class OnnxServerTest {
     }
 
     private static JsonNode ask(Path file, EngineChoice choice, String name) throws Exception {
-        ModelSource source = ModelSource.of(
+        LoadedModel.Source source = LoadedModel.Source.of(
                 file, it -> OpenModel.open(it, OpenModel.Request.of(choice).withGradients()));
         Server server = Server.start(ServeOptions.local(0), source, Server.Listener.NONE);
         try (Served served = new Served(server, HttpClient.newHttpClient())) {

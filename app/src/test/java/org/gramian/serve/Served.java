@@ -16,7 +16,6 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.imageio.ImageIO;
 import org.gramian.cli.TinyModel;
@@ -33,6 +32,7 @@ import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
 import org.gramian.serve.RequestBody.UploadedImage;
+import org.gramian.serve.ServeOptions.Limits;
 import org.gramian.tensor.Device;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -47,23 +47,20 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
     }
 
     static Served start(LoadedModel model, ServeOptions options) throws IOException {
-        ModelSource source = new ModelSource() {
-            @Override
-            public List<Path> files() {
-                return List.of();
-            }
-
-            @Override
-            public LoadedModel load(Consumer<String> events) {
-                return model;
-            }
-        };
+        LoadedModel.Source source = new LoadedModel.Source(List.of(), _ -> model);
         return new Served(Server.start(options, source, Server.Listener.NONE), HttpClient.newHttpClient());
     }
 
+    /** A slot of a model that is never reloaded. */
+    static ModelSlot slot(LoadedModel model) throws IOException {
+        Meters meters = new Meters(new Admission(Limits.DEFAULT));
+        return new ModelSlot(new LoadedModel.Source(List.of(), _ -> model), meters, _ -> {});
+    }
+
     /** A model file in libtorch, with the gallery beside it. */
-    static ModelSource source(Path file) {
-        return ModelSource.of(file, it -> OpenModel.open(it, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH)));
+    static LoadedModel.Source source(Path file) {
+        return LoadedModel.Source.of(
+                file, it -> OpenModel.open(it, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH)));
     }
 
     static LoadedModel load(Path file) throws IOException {

@@ -21,6 +21,7 @@ import org.gramian.image.ReadResult;
 import org.gramian.model.Classifier;
 import org.gramian.model.Prediction;
 import org.gramian.serve.RequestBody.UploadedImage;
+import org.gramian.serve.ServeOptions.Limits;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -10,9 +10,9 @@ import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Interruption;
 import org.gramian.export.OpenModel;
-import org.gramian.serve.Limits;
-import org.gramian.serve.ModelSource;
+import org.gramian.serve.LoadedModel;
 import org.gramian.serve.ServeOptions;
+import org.gramian.serve.ServeOptions.Limits;
 import org.gramian.serve.Server;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -74,7 +74,7 @@ public final class ServeCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         ServeOptions options = new ServeOptions(host, port, token(), limits.limits());
         check(options);
-        ModelSource source = ModelSource.of(
+        LoadedModel.Source source = LoadedModel.Source.of(
                 engine.model(), file -> OpenModel.open(file, engine.request().withGradients()));
         CountDownLatch requested = new CountDownLatch(1);
         try (Interruption _ = Interruption.of(

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import org.gramian.cli.TinyRun;
 import org.gramian.cli.common.TrainedModel;
 import org.gramian.export.OpenModel;
-import org.gramian.serve.ModelSource;
+import org.gramian.serve.LoadedModel;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -38,7 +38,7 @@ public final class TinyService implements BeforeAllCallback {
     public static Server serve(Path run, ServeOptions options) throws IOException {
         return Server.start(
                 options,
-                ModelSource.of(
+                LoadedModel.Source.of(
                         TrainedModel.find(run),
                         file -> OpenModel.open(file, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH))),
                 Server.Listener.NONE);

@@ -21,7 +21,7 @@ import org.gramian.backbone.weights.WeightStore;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.image.crop.CropPlan;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.run.RunPlan;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.config.Settings;
@@ -43,7 +43,7 @@ class TableRunTest {
     private static final Settings COMMON = Settings.NONE
             .with("network.backbone", "filters")
             .with("data.crops", CropPlan.parse("center:16"))
-            .with("data.protocol", Protocols.parse("kfold:2"))
+            .with("data.protocol", Protocol.parse("kfold:2"))
             .with("stage1.epochs", 2)
             .with("stage1.refit", "none")
             .with("stage2.epochs", 0)
@@ -212,7 +212,7 @@ class TableRunTest {
     @Test
     void rejectsUnfitDataAndOtherConfiguration() throws IOException, InterruptedException {
         List<TableRow> rows = TableRow.parse("average");
-        assertThatThrownBy(() -> prepared(plan(rows, COMMON.with("data.protocol", Protocols.parse("kfold:9")))))
+        assertThatThrownBy(() -> prepared(plan(rows, COMMON.with("data.protocol", Protocol.parse("kfold:9")))))
                 .isInstanceOf(UnfitDataException.class);
         trained(plan("average"));
         assertThatThrownBy(() -> prepared(plan(rows, COMMON.with("stage1.epochs", 3))))

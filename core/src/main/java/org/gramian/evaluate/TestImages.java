@@ -13,7 +13,6 @@ import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.image.dataset.protocol.FoldSet;
 import org.gramian.image.dataset.protocol.Protocol;
-import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelCard;
 
 /**
@@ -132,7 +131,7 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
             Request request,
             Duplicates duplicates) {
         Protocol protocol = request.protocol()
-                .or(() -> trained.map(one -> Protocols.parse(one.setting().protocol())))
+                .or(() -> trained.map(one -> Protocol.parse(one.setting().protocol())))
                 .orElseThrow(() -> new IllegalArgumentException(
                         "--fold and --seed need a protocol, and the model has none: pass one, e.g. --protocol"
                                 + " holdout:0.2"));

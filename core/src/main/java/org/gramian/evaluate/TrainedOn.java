@@ -10,7 +10,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.image.dataset.protocol.FoldSet;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.ModelCard;
 
 /**
@@ -92,7 +92,7 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
                     .anyMatch(index -> index < 0 || index >= dataset.samples().size())) {
                 return Optional.empty();
             }
-            FoldSet plan = Protocols.parse(setting.protocol()).plan(dataset, duplicates.with(near), setting.seed());
+            FoldSet plan = Protocol.parse(setting.protocol()).plan(dataset, duplicates.with(near), setting.seed());
             return Optional.of(plan).filter(made -> made.fingerprint().equals(setting.fingerprint()));
         } catch (IllegalArgumentException _) {
             return Optional.empty(); // the protocol does not apply to this dataset

@@ -13,13 +13,21 @@ import org.gramian.tensor.Shape;
 /**
  * The test crops of an image, without the image itself, which may be large.
  *
- * @param mosaic combines maps of the crops to one of the image
+ * @param width columns of heat maps, which have the image's aspect ratio
+ * @param height rows of heat maps
  */
-public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preprocessing, CropMosaic mosaic) {
+public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preprocessing, int width, int height) {
     /** Alignment of libtorch's tensors. */
     private static final long ALIGNMENT = 64;
 
     private static final int CHANNELS = 3;
+    private static final int SPLINE_SUPPORT = 4;
+
+    /** Largest short side of heat maps, the resolution of crops of 224. */
+    private static final int SHORT_SIDE = 256;
+
+    /** Largest long side of heat maps, for extreme aspect ratios. */
+    private static final int LONG_SIDE = 1024;
 
     /**
      * Crops an image by the card's test crops of the whole image.
@@ -28,11 +36,54 @@ public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preproc
      */
     public static CroppedImage of(Image image, ModelCard card) {
         List<Crop> crops = card.crops().whole().testing().of(image.width(), image.height(), "");
+        double scale = heatScale(image.width(), image.height());
         return new CroppedImage(
                 crops.getFirst().scale(image),
                 crops,
                 card.preprocessing(),
-                CropMosaic.of(image.width(), image.height(), crops));
+                (int) Math.max(1, Math.round(image.width() * scale)),
+                (int) Math.max(1, Math.round(image.height() * scale)));
+    }
+
+    /** Returns the size of heat maps relative to the image, at most 1. */
+    private static double heatScale(int width, int height) {
+        double shortSide = (double) SHORT_SIDE / Math.min(width, height);
+        double longSide = (double) LONG_SIDE / Math.max(width, height);
+        return Math.min(1, Math.min(shortSide, longSide));
+    }
+
+    /**
+     * A map {@code [h, w]} of one crop, row by row; its positions divide the crop evenly, receptive fields are larger. It is
+     * interpolated by a cubic B-spline, which is smooth and stays in the range of its neighbours.
+     */
+    @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
+    record Grid(int height, int width, float[] values) {
+        /** Returns the value at {@code (u, v)}, each from 0 at the first edge to 1 at the last. */
+        double at(double u, double v) {
+            double x = u * width - 0.5;
+            double y = v * height - 0.5;
+            int left = (int) Math.floor(x);
+            int top = (int) Math.floor(y);
+            double sum = 0;
+            for (int row = 0; row < SPLINE_SUPPORT; row++) {
+                int from = Math.clamp(top + row - 1L, 0, height - 1) * width;
+                double line = 0;
+                for (int column = 0; column < SPLINE_SUPPORT; column++) {
+                    int place = from + Math.clamp(left + column - 1L, 0, width - 1);
+                    line += weight(x - (left + column - 1)) * values[place];
+                }
+                sum += weight(y - (top + row - 1)) * line;
+            }
+            return sum;
+        }
+
+        private static double weight(double distance) {
+            double t = Math.abs(distance);
+            if (t < 1) {
+                return (4 + t * t * (3 * t - 6)) / 6;
+            }
+            return t < 2 ? (2 - t) * (2 - t) * (2 - t) / 6 : 0;
+        }
     }
 
     /** Returns the approximate memory in bytes. */
@@ -78,16 +129,46 @@ public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preproc
         for (int i = 0; i < CHANNELS; i++) {
             mean[i] = (byte) Math.round((double) sums[i] * CHANNELS / rgb.length);
         }
-        int width = scaled.width();
+        int pixels = scaled.width();
         for (int y = 0; y < scaled.height(); y++) {
             int row = (int) ((long) y * rows / scaled.height());
-            for (int x = 0; x < width; x++) {
-                int column = (int) ((long) x * columns / width);
+            for (int x = 0; x < pixels; x++) {
+                int column = (int) ((long) x * columns / pixels);
                 if (cells.get(row * columns + column)) {
-                    System.arraycopy(mean, 0, rgb, CHANNELS * (y * width + x), CHANNELS);
+                    System.arraycopy(mean, 0, rgb, CHANNELS * (y * pixels + x), CHANNELS);
                 }
             }
         }
-        return new CroppedImage(new Image(width, scaled.height(), rgb), crops, preprocessing, mosaic);
+        return new CroppedImage(new Image(pixels, scaled.height(), rgb), crops, preprocessing, width, height);
+    }
+
+    /** Sums maps of all crops to one of the image, scaled so that all pixels sum to all maps, up to interpolation error. */
+    HeatMap sum(List<Grid> grids) {
+        float[] values = new float[width * height];
+        BitSet covered = new BitSet(values.length);
+        for (int y = 0; y < height; y++) {
+            for (int x = 0; x < width; x++) {
+                double sum = 0;
+                for (int i = 0; i < crops.size(); i++) {
+                    Crop crop = crops.get(i);
+                    double u = ((x + 0.5) * crop.width() / width - crop.left()) / crop.size();
+                    double v = ((y + 0.5) * crop.height() / height - crop.top()) / crop.size();
+                    if (u >= 0 && u < 1 && v >= 0 && v < 1) {
+                        double value = grids.get(i).at(crop.mirrored() ? 1 - u : u, v);
+                        sum += value * positionsPerPixel(crop, grids.get(i));
+                        covered.set(y * width + x);
+                    }
+                }
+                values[y * width + x] = (float) sum;
+            }
+        }
+        return new HeatMap(width, height, values, covered);
+    }
+
+    /** Returns the area of a pixel in positions of a crop's map. */
+    private double positionsPerPixel(Crop crop, Grid grid) {
+        double across = (double) grid.width() * crop.width() / ((double) width * crop.size());
+        double down = (double) grid.height() * crop.height() / ((double) height * crop.size());
+        return across * down;
     }
 }

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.gramian.explain.Attribution.Baseline;
-import org.gramian.explain.CropMosaic.Grid;
+import org.gramian.explain.CroppedImage.Grid;
 import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.Explanation.Parts;
 import org.gramian.model.Head;
@@ -119,7 +119,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                     .shares(
                             crops.difference(),
                             meanGradient(gradient, crops, label).orElse(found.features()));
-            return explanation(found, view.mosaic().sum(grids(shares)), view.mosaic(), label);
+            return explanation(found, view.sum(grids(shares)), view, label);
         }
     }
 
@@ -155,7 +155,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         return Optional.of(sum);
     }
 
-    private Explanation explanation(ScoreGradient.Gradients found, HeatMap heat, CropMosaic mosaic, int label) {
+    private Explanation explanation(ScoreGradient.Gradients found, HeatMap heat, CroppedImage view, int label) {
         Logits logits = Logits.ofCrops(found.scores());
         double probability = logits.probabilities(card.temperature())[label];
         double score = Arrays.stream(found.scores())
@@ -168,7 +168,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         List<ChannelPair> pairs = new ArrayList<>();
         PairRanking ranking = new PairRanking(model.head().pooling().aggregation(), found);
         for (PairRanking.Ranked pair : ranking.top(settings.pairs())) {
-            HeatMap where = mosaic.sum(ranking.shares(pair).stream()
+            HeatMap where = view.sum(ranking.shares(pair).stream()
                     .map(values -> new Grid(height, width, values))
                     .toList());
             pairs.add(new ChannelPair(pair.first(), pair.second(), pair.contribution(), where));

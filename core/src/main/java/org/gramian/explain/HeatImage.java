@@ -138,10 +138,7 @@ public final class HeatImage {
             this.why = why;
             this.lettered = lettered;
             byte[] rgb = image.rgb();
-            this.image = drawn(image.width(), image.height(), BufferedImage.TYPE_INT_RGB, (x, y) -> {
-                int i = 3 * (y * image.width() + x);
-                return ((rgb[i] & 0xff) << 16) | ((rgb[i + 1] & 0xff) << 8) | (rgb[i + 2] & 0xff);
-            });
+            this.image = image.toBufferedImage();
             // Grey, so that its colours do not mix with those of the heat map.
             this.grey = drawn(image.width(), image.height(), BufferedImage.TYPE_INT_RGB, (x, y) -> {
                 int i = 3 * (y * image.width() + x);

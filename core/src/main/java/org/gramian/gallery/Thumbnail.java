@@ -1,7 +1,5 @@
 package org.gramian.gallery;
 
-import java.awt.image.BufferedImage;
-import java.awt.image.DataBufferByte;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -51,24 +49,12 @@ public final class Thumbnail {
             parameters.setCompressionMode(ImageWriteParam.MODE_EXPLICIT);
             parameters.setCompressionQuality(QUALITY);
             writer.setOutput(out);
-            writer.write(null, new IIOImage(buffered(image), null, null), parameters);
+            writer.write(null, new IIOImage(image.toBufferedImage(), null, null), parameters);
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible); // writes to memory
         } finally {
             writer.dispose();
         }
         return bytes.toByteArray();
-    }
-
-    private static BufferedImage buffered(Image image) {
-        BufferedImage buffered = new BufferedImage(image.width(), image.height(), BufferedImage.TYPE_3BYTE_BGR);
-        byte[] bgr = ((DataBufferByte) buffered.getRaster().getDataBuffer()).getData();
-        byte[] rgb = image.rgb();
-        for (int i = 0; i < rgb.length; i += 3) {
-            bgr[i] = rgb[i + 2];
-            bgr[i + 1] = rgb[i + 1];
-            bgr[i + 2] = rgb[i];
-        }
-        return buffered;
     }
 }

@@ -1,6 +1,7 @@
 package org.gramian.image;
 
 import java.awt.image.BufferedImage;
+import java.awt.image.DataBufferByte;
 import java.util.Objects;
 
 /** A decoded image: opaque, upright RGB bytes, {@code [height, width, 3]}. The array is not copied and must not be changed. */
@@ -32,6 +33,18 @@ public final class Image {
         } catch (UnreadableException unknown) {
             throw new IllegalArgumentException(unknown.getMessage(), unknown);
         }
+    }
+
+    /** Returns a copy as an AWT image of type {@link BufferedImage#TYPE_3BYTE_BGR}. */
+    public BufferedImage toBufferedImage() {
+        BufferedImage buffered = new BufferedImage(width, height, BufferedImage.TYPE_3BYTE_BGR);
+        byte[] bgr = ((DataBufferByte) buffered.getRaster().getDataBuffer()).getData();
+        for (int i = 0; i < rgb.length; i += 3) {
+            bgr[i] = rgb[i + 2];
+            bgr[i + 1] = rgb[i + 1];
+            bgr[i + 2] = rgb[i];
+        }
+        return buffered;
     }
 
     public int width() {

@@ -9,7 +9,6 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.image.dataset.protocol.Protocol;
-import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.train.loop.TrainingData.Parts;
 
 /**
@@ -53,7 +52,7 @@ public record FoldPlan(String place, String name, Parts parts, String validation
             return new FoldPlan(place, fold.name(), parts, source(dataset, validation));
         }
         Dataset part = new Dataset(dataset.root(), dataset.classes(), training);
-        Protocol holdout = Protocols.holdout(split.share);
+        Protocol holdout = Protocol.holdout(split.share);
         Duplicates all = split.duplicates.within(train);
         Duplicates copies = holdout.incompatibility(part, all).isPresent() ? all.with(List.of()) : all;
         if (part.counts().stream().anyMatch(count -> count < LEAST)

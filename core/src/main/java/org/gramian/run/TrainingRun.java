@@ -21,7 +21,6 @@ import org.gramian.basis.Subsample;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.audit.Audit;
-import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.crop.CropPlan;
@@ -122,7 +121,7 @@ public record TrainingRun(
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         Settings complete = complete();
         CropPlan crops = complete.get(TrainConfig.CROPS);
-        Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, context.threads()).requiring(crops.testing());
+        Audit audit = new Audit(reader::read, context.threads()).requiring(crops.testing());
         if (complete.get(TrainConfig.TEST_CROPS).isPresent()) {
             audit = audit.requiring(complete.get(TrainConfig.TEST_CROPS).get().testing());
         }

@@ -3,7 +3,7 @@
  *
  * <pre>{@code
  * TrainingRun trainer = TrainingRun.of(Layouts.open(Path.of("photos")))
- *         .with(Settings.NONE.with("data.protocol", Protocols.parse("kfold:5")))
+ *         .with(Settings.NONE.with("data.protocol", Protocol.parse("kfold:5")))
  *         .with(TrainingContext.of(Device.CPU).withListener(event -> show(event)));
  * AuditReport audit = trainer.audit();                        // reads every image
  * RunPlan plan = trainer.plan(audit);                         // completes the settings, splits the images

@@ -16,7 +16,7 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.image.dataset.protocol.FoldSet;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.ModelCard;
 import org.gramian.testing.Facts;
 import org.gramian.testing.RandomTest;
@@ -38,7 +38,7 @@ final class TestImagesTest {
     }
 
     private static FoldSet plan(String protocol, long seed) {
-        return Protocols.parse(protocol).plan(DATASET, Duplicates.of(DATASET), seed);
+        return Protocol.parse(protocol).plan(DATASET, Duplicates.of(DATASET), seed);
     }
 
     private static ModelCard trainedOn(FoldSet plan, int fold) {
@@ -59,7 +59,7 @@ final class TestImagesTest {
 
     private static TestImages.Request request(@Nullable String protocol, @Nullable String fold, @Nullable Long seed) {
         return new TestImages.Request(
-                Optional.ofNullable(protocol).map(Protocols::parse),
+                Optional.ofNullable(protocol).map(Protocol::parse),
                 Optional.ofNullable(fold),
                 Optional.ofNullable(seed),
                 false);
@@ -123,7 +123,7 @@ final class TestImagesTest {
         assertThat(chosen.indexes())
                 .isEqualTo(IntStream.range(0, IMAGES + 3).boxed().toList());
         assertThat(chosen.remarks()).singleElement().asString().has(facts("thirds:3", "third 1"));
-        FoldSet plan = Protocols.parse("thirds:3").plan(others, Duplicates.of(others), 5);
+        FoldSet plan = Protocol.parse("thirds:3").plan(others, Duplicates.of(others), 5);
         TestImages third = TestImages.choose(others, card, request(null, "third 3", null));
         assertThat(third.indexes()).isEqualTo(plan.folds().get(2).test());
     }

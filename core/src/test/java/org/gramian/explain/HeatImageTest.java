@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import javax.imageio.ImageIO;
-import org.gramian.explain.CropMosaic.Grid;
+import org.gramian.explain.CroppedImage.Grid;
 import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.Explanation.Parts;
 import org.gramian.image.Image;
@@ -109,8 +109,10 @@ class HeatImageTest {
     void mapsOfMirroredCropsAreTurnedBack() {
         Grid left = new Grid(2, 4, new float[] {1, 1, 0, 0, 1, 1, 0, 0});
         Grid right = new Grid(2, 4, new float[] {0, 0, 1, 1, 0, 0, 1, 1});
-        HeatMap straight = new CropMosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, false))).sum(List.of(left));
-        HeatMap mirrored = new CropMosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, true))).sum(List.of(right));
+        HeatMap straight =
+                cropped(16, 16, List.of(new Crop(16, 16, 0, 0, 16, false))).sum(List.of(left));
+        HeatMap mirrored =
+                cropped(16, 16, List.of(new Crop(16, 16, 0, 0, 16, true))).sum(List.of(right));
         for (int x = 0; x < 16; x++) {
             assertThat(mirrored.value(x, 3)).isCloseTo(straight.value(x, 3), within(1e-6f));
         }
@@ -125,22 +127,31 @@ class HeatImageTest {
     void mapsOfOverlappingCropsAreSummed() {
         Grid four = new Grid(2, 2, new float[] {1, 1, 1, 1});
         Grid nine = new Grid(3, 3, new float[] {1, 1, 1, 1, 1, 1, 1, 1, 1});
-        HeatMap heat = new CropMosaic(48, 32, OVERLAPPING).sum(List.of(four, nine));
+        HeatMap heat = cropped(48, 32, OVERLAPPING).sum(List.of(four, nine));
         assertThat(heat.value(2, 8)).isCloseTo(4f / 1024, within(1e-7f));
         assertThat(heat.value(24, 8)).isCloseTo(13f / 1024, within(1e-7f));
         assertThat(heat.value(44, 8)).isCloseTo(9f / 1024, within(1e-7f));
         assertThat(heat.coverage()).isEqualTo(1);
     }
 
+    private static CroppedImage cropped(int width, int height, List<Crop> crops) {
+        return new CroppedImage(
+                Models.plain(16, 16), crops, Models.card("resize:64").preprocessing(), width, height);
+    }
+
     @Test
-    void mosaicsHaveABoundedSize() {
-        for (int[] size : new int[][] {{50_000_000, 1}, {1, 50_000_000}, {40_000, 1_000}, {7_000, 7_000}}) {
-            CropMosaic mosaic = CropMosaic.of(size[0], size[1], OVERLAPPING);
-            assertThat(mosaic.width()).isBetween(1, 1024);
-            assertThat(mosaic.height()).isBetween(1, 1024);
-        }
-        assertThat(CropMosaic.of(300, 200, OVERLAPPING)).isEqualTo(new CropMosaic(300, 200, OVERLAPPING));
-        assertThat(CropMosaic.of(1024, 512, OVERLAPPING)).isEqualTo(new CropMosaic(512, 256, OVERLAPPING));
+    void heatMapsHaveABoundedSize() {
+        assertHeatSize(4_000, 100, 1024, 26);
+        assertHeatSize(100, 4_000, 26, 1024);
+        assertHeatSize(700, 700, 256, 256);
+        assertHeatSize(300, 200, 300, 200);
+        assertHeatSize(1024, 512, 512, 256);
+        assertHeatSize(20_000, 1, 1024, 1);
+    }
+
+    private static void assertHeatSize(int width, int height, int heatWidth, int heatHeight) {
+        CroppedImage view = CroppedImage.of(Models.plain(width, height), Models.card("resize:64"));
+        assertThat(List.of(view.width(), view.height())).containsExactly(heatWidth, heatHeight);
     }
 
     @Test

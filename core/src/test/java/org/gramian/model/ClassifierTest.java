@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
-import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -49,20 +48,9 @@ final class ClassifierTest {
         return Classifier.of(TinyModel.of(5), TinyModel.card(crops, 0.7));
     }
 
-    private static BufferedImage image(Image image) {
-        BufferedImage buffered = new BufferedImage(image.width(), image.height(), BufferedImage.TYPE_INT_RGB);
-        for (int i = 0; i < image.width() * image.height(); i++) {
-            int red = image.rgb()[3 * i] & 0xff;
-            int green = image.rgb()[3 * i + 1] & 0xff;
-            int blue = image.rgb()[3 * i + 2] & 0xff;
-            buffered.setRGB(i % image.width(), i / image.width(), red << 16 | green << 8 | blue);
-        }
-        return buffered;
-    }
-
     private Path file(long seed) throws IOException {
         Path file = folder.resolve(seed + ".png");
-        ImageIO.write(image(TinyModel.image(seed, 70 + (int) seed, 90)), "png", file.toFile());
+        ImageIO.write(TinyModel.image(seed, 70 + (int) seed, 90).toBufferedImage(), "png", file.toFile());
         return file;
     }
 
@@ -77,7 +65,7 @@ final class ClassifierTest {
                 Classifier loaded = Classifier.load(model)) {
             Prediction answer = memory.predict(image);
             assertThat(memory.predict(file(4))).isEqualTo(answer);
-            assertThat(memory.predict(image(image))).isEqualTo(answer);
+            assertThat(memory.predict(image.toBufferedImage())).isEqualTo(answer);
             assertThat(memory.predict(Files.readAllBytes(file(4)))).isEqualTo(answer);
             try (InputStream stream = Files.newInputStream(file(4))) {
                 assertThat(memory.predict(stream)).isEqualTo(answer);
@@ -232,7 +220,7 @@ final class ClassifierTest {
     void aFileThatIsNoImageIsRefusedWithTheReadersReason() throws IOException {
         Path bad = Files.writeString(folder.resolve("bad.jpg"), "no image");
         Path thin = folder.resolve("thin.png");
-        ImageIO.write(image(TinyModel.image(1, 2, 90)), "png", thin.toFile());
+        ImageIO.write(TinyModel.image(1, 2, 90).toBufferedImage(), "png", thin.toFile());
         try (Classifier classifier = classifier("center:32")) {
             assertThatExceptionOfType(UnreadableImageException.class)
                     .isThrownBy(() -> classifier.predict(bad))

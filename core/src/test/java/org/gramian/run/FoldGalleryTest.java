@@ -22,7 +22,7 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
@@ -43,7 +43,7 @@ class FoldGalleryTest {
     private final List<TrainEvent> events = new ArrayList<>();
 
     private SmallRun run() throws IOException {
-        return SmallRun.in(folder).with("data.protocol", Protocols.parse("holdout:0.34"));
+        return SmallRun.in(folder).with("data.protocol", Protocol.parse("holdout:0.34"));
     }
 
     private static Gallery gallery(SmallRun run) throws IOException {

@@ -16,7 +16,7 @@ import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.config.Settings;
@@ -57,7 +57,7 @@ final class FrozenFirstTest {
         return Settings.NONE
                 .with("network.backbone", "filters")
                 .with("data.crops", CropPlan.parse("resize:24"))
-                .with("data.protocol", Protocols.parse("holdout:0.25"));
+                .with("data.protocol", Protocol.parse("holdout:0.25"));
     }
 
     private TrainingRun trainer(Settings settings, Consumer<TrainEvent> also, Cancellation breaks) {
@@ -133,7 +133,7 @@ final class FrozenFirstTest {
     @Test
     void oneTrainingImagePerClassEndsWithAModel() throws IOException, InterruptedException {
         Dataset two = PaintedImages.folders(folder.resolve("two"), 2, 2);
-        Settings half = settings().with("data.protocol", Protocols.parse("holdout:0.5"));
+        Settings half = settings().with("data.protocol", Protocol.parse("holdout:0.5"));
         TrainingRun.of(two)
                 .with(half)
                 .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))

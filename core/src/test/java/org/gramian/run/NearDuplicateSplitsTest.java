@@ -21,7 +21,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Duplicates;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
 import org.gramian.run.config.Settings;
@@ -62,7 +62,7 @@ final class NearDuplicateSplitsTest {
                 .with("network.backbone", "filters")
                 .with("data.crops", CropPlan.parse("center:32"))
                 .with("network.pooling", "average")
-                .with("data.protocol", Protocols.parse("thirds:3"))
+                .with("data.protocol", Protocol.parse("thirds:3"))
                 .with("data.validation", 0.2);
     }
 
@@ -123,8 +123,8 @@ final class NearDuplicateSplitsTest {
     void nearDuplicatesStayOnOneSideOfEverySplit() throws IOException, InterruptedException {
         for (String protocol : List.of("holdout:0.3", "thirds:3", "kfold:3", "half:3")) {
             for (long seed = 0; seed < 5; seed++) {
-                settings = settings.with("data.protocol", Protocols.parse(protocol))
-                        .with("seed", seed);
+                settings =
+                        settings.with("data.protocol", Protocol.parse(protocol)).with("seed", seed);
                 RunPlan plan = plan();
                 assertThat(plan().fingerprint()).as("the same seed").isEqualTo(plan.fingerprint());
                 for (FoldPlan fold : plan.folds()) {
@@ -143,7 +143,7 @@ final class NearDuplicateSplitsTest {
 
     @Test
     void nearDuplicatesAreSplitIfIgnored() throws IOException, InterruptedException {
-        String plain = Protocols.parse("thirds:3")
+        String plain = Protocol.parse("thirds:3")
                 .plan(dataset, Duplicates.of(dataset), 0)
                 .fingerprint()
                 .hex();
@@ -183,7 +183,7 @@ final class NearDuplicateSplitsTest {
         Settings folders = settings;
         Dataset images = dataset;
         dataset = Layouts.open(file);
-        settings = folders.with("data.protocol", Protocols.parse("given"));
+        settings = folders.with("data.protocol", Protocol.parse("given"));
         assertThat(plan().near()).isEmpty();
         assertThat(duplicates(plan())).isEqualTo(groups);
         dataset = images;
@@ -208,7 +208,7 @@ final class NearDuplicateSplitsTest {
         }
         settings = settings.with("network.pooling", "auto")
                 .with("network.classifier", Optional.of(LinearSolver.parse("svm")))
-                .with("data.protocol", Protocols.parse("holdout:0.25"))
+                .with("data.protocol", Protocol.parse("holdout:0.25"))
                 .with("data.validation", 0.0)
                 .with("gallery", false)
                 .with("stage2.epochs", 0);

@@ -15,7 +15,7 @@ import org.gramian.basis.Sha256;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
@@ -43,7 +43,7 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
                 .with("network.backbone", "filters")
                 .with("data.crops", CropPlan.parse("center:16"))
                 .with("network.pooling", "conv:6/rbf/spd:4/relu/triu/root/l2")
-                .with("data.protocol", Protocols.parse("kfold:2"))
+                .with("data.protocol", Protocol.parse("kfold:2"))
                 .with("data.validation", 0.34)
                 .with("stage1.epochs", 1)
                 .with("stage2.epochs", 0)

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.gramian.basis.Protobuf.Message;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Stepped;
@@ -95,7 +95,7 @@ class TensorBoardLogTest {
 
     private SmallRun run(double validation) throws IOException {
         return SmallRun.in(folder)
-                .with("data.protocol", Protocols.parse("holdout:0.3"))
+                .with("data.protocol", Protocol.parse("holdout:0.3"))
                 .with("data.validation", validation)
                 .with("stage1.epochs", 3)
                 .with("stage2.epochs", 1)

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.run.ExistingRun.Sampled;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
@@ -55,7 +55,7 @@ final class TimeBudgetTest {
                         .with("network.backbone", "filters")
                         .with("data.crops", CropPlan.parse("resize:24"))
                         .with("gallery", "false")
-                        .with("data.protocol", Protocols.parse("holdout:0.25")))
+                        .with("data.protocol", Protocol.parse("holdout:0.25")))
                 .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))
                 .with(TrainingContext.of(Device.CPU)
                         .withThreads(2)

@@ -21,7 +21,7 @@ import org.gramian.evaluate.Metric;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.run.config.Settings;
@@ -55,7 +55,7 @@ class TrainingRunTest {
                 .with("network.backbone", "filters")
                 .with("data.crops", CropPlan.parse("center:16"))
                 .with("network.pooling", "conv:6/rbf/spd:4/relu/triu/root/l2")
-                .with("data.protocol", Protocols.parse("kfold:2"))
+                .with("data.protocol", Protocol.parse("kfold:2"))
                 .with("data.validation", 0.34)
                 .with("stage1.epochs", 2)
                 .with("stage2.epochs", 1)

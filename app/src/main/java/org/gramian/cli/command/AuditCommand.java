@@ -22,7 +22,6 @@ import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
 import org.gramian.image.audit.Audit;
-import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.AuditReport.ClassCount;
 import org.gramian.image.audit.AuditReport.Contents;
@@ -88,7 +87,7 @@ public final class AuditCommand implements Callable<Integer> {
         AtomicFile.require("--json", printed ? null : json, List.of());
         AtomicFile.require("--html", html, List.of());
         Function<Path, ReadResult> reader = new ImageReader(ImageLimits.DEFAULT)::read;
-        Audit audit = new Audit(AuditOptions.DEFAULT, reader, threads);
+        Audit audit = new Audit(reader, threads);
         Dataset dataset = dataset();
         AuditReport report = run(audit, dataset);
         // Before the files: the work is not lost if one of them cannot be written.

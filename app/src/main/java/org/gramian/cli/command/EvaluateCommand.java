@@ -25,7 +25,7 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.InferencePipeline;
 import org.gramian.model.ModelHeader;
 import org.gramian.report.ReportFile;
@@ -119,7 +119,7 @@ public final class EvaluateCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         TestImages.Request request = new TestImages.Request(
-                Optional.ofNullable(protocol).map(Protocols::parse),
+                Optional.ofNullable(protocol).map(Protocol::parse),
                 Optional.ofNullable(fold),
                 Optional.ofNullable(seed),
                 all);

@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.layout.Layouts;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.IHelpSectionRenderer;
@@ -140,7 +140,7 @@ public final class HelpLayout {
 
     public static String protocols() {
         StringBuilder text = new StringBuilder("\nProtocols:\n");
-        for (Protocols.Description protocol : Protocols.all()) {
+        for (Protocol.Description protocol : Protocol.all()) {
             text.append("  %s\n      %s\n".formatted(protocol.form(), protocol.meaning()));
         }
         return text.toString();

@@ -25,7 +25,7 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.layout.Layouts;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.report.run.RunReport;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
@@ -163,7 +163,7 @@ public final class DemoCommand implements Callable<Integer> {
     /** Trains with the selected pooling, then with average pooling of the same cached features; returns average pooling first. */
     private List<Evaluation> train(TrainingContext context) throws IOException, InterruptedException {
         Settings settings = Settings.NONE
-                .with("data.protocol", Protocols.parse("holdout:0.5"))
+                .with("data.protocol", Protocol.parse("holdout:0.5"))
                 .with("network.backbone", BundledWeights.NAME)
                 .with("network.weights", Optional.of(BundledWeights.NAME))
                 .with("network.pooling", HeadSearch.AUTO)

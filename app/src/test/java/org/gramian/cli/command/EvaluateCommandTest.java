@@ -26,7 +26,7 @@ import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.image.dataset.protocol.FoldSet;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -56,7 +56,7 @@ class EvaluateCommandTest {
 
     private FoldSet plan(String protocol, long seed) throws IOException {
         Dataset dataset = Layouts.open(photos);
-        return Protocols.parse(protocol).plan(dataset, Duplicates.of(dataset), seed);
+        return Protocol.parse(protocol).plan(dataset, Duplicates.of(dataset), seed);
     }
 
     /** A model with random weights that was trained, or so it says, on the first fold. */

@@ -1,5 +1,7 @@
 package org.gramian.image.audit;
 
+import static org.gramian.image.audit.AuditReport.THRESHOLDS;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -42,7 +44,6 @@ import org.gramian.image.dataset.Sample;
  * one decoded image per thread, and a gigabyte for a million images.
  */
 public final class Audit {
-    private final AuditOptions options;
     private final Function<Path, ReadResult> reader;
     private final int threads;
     private final List<Crops> crops;
@@ -51,15 +52,14 @@ public final class Audit {
      * @param reader reads an image's file, from several threads at once; {@code new ImageReader(limits)::read}
      * @param threads number of threads, at least 1
      */
-    public Audit(AuditOptions options, Function<Path, ReadResult> reader, int threads) {
-        this(options, reader, threads, List.of());
+    public Audit(Function<Path, ReadResult> reader, int threads) {
+        this(reader, threads, List.of());
     }
 
-    private Audit(AuditOptions options, Function<Path, ReadResult> reader, int threads, List<Crops> crops) {
+    private Audit(Function<Path, ReadResult> reader, int threads, List<Crops> crops) {
         if (threads < 1) {
             throw new IllegalArgumentException("an audit needs at least 1 thread, found " + threads);
         }
-        this.options = options;
         this.reader = reader;
         this.threads = threads;
         this.crops = crops;
@@ -68,7 +68,6 @@ public final class Audit {
     /** Returns an audit that also reports images from which these crops cannot be taken as unreadable. */
     public Audit requiring(Crops needed) {
         return new Audit(
-                options,
                 reader,
                 threads,
                 Stream.concat(crops.stream(), Stream.of(needed)).toList());
@@ -106,21 +105,21 @@ public final class Audit {
         List<ImageFacts> readable = present(facts);
         List<UnreadableImage> lost = present(unreadable);
         List<ClassCount> classes = count(subject, readable);
-        List<DuplicateGroup> duplicates = new DuplicateSearch(subject, readable, options).find();
+        List<DuplicateGroup> duplicates = new DuplicateSearch(subject, readable).find();
         List<Finding> findings = new ArrayList<>(DatasetFindings.ofUnreadable(lost));
         if (dataset.notes().stream().noneMatch(note -> note.kind() == Note.Kind.SAMPLED)) {
-            findings.addAll(DatasetFindings.ofClasses(classes, options));
+            findings.addAll(DatasetFindings.ofClasses(classes));
         }
         findings.addAll(DatasetFindings.ofSplits(subject, readable));
         findings.addAll(DatasetFindings.ofDuplicates(
                 duplicates, !subject.partitionings().isEmpty()));
-        findings.addAll(ImageIssue.findings(subject, readable, options));
+        findings.addAll(ImageIssue.findings(subject, readable));
         dataset.notes().forEach(note -> findings.add(DatasetFindings.of(note)));
         findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
         return new AuditReport(
                 dataset.root().toString(),
                 dataset.source().layout(),
-                options,
+                THRESHOLDS,
                 subject.parts(),
                 content(dataset, readable),
                 classes,
@@ -267,12 +266,10 @@ public final class Audit {
      */
     static final class DuplicateSearch {
         private final Input subject;
-        private final AuditOptions options;
         private final List<List<ImageFacts>> equal;
 
-        DuplicateSearch(Input subject, List<ImageFacts> facts, AuditOptions options) {
+        DuplicateSearch(Input subject, List<ImageFacts> facts) {
             this.subject = subject;
-            this.options = options;
             Map<String, List<ImageFacts>> byPixels = new LinkedHashMap<>();
             facts.forEach(fact -> byPixels.computeIfAbsent(fact.digest(), _ -> new ArrayList<>())
                     .add(fact));
@@ -297,14 +294,14 @@ public final class Audit {
 
         private List<DuplicateGroup> near() {
             List<List<ImageFacts>> textured = equal.stream()
-                    .filter(copies -> copies.getFirst().range() > options.flatRange())
+                    .filter(copies -> copies.getFirst().range() > THRESHOLDS.flatRange())
                     .toList();
             List<ImageSignature> signatures = textured.stream()
                     .map(copies -> copies.getFirst().signature())
                     .toList();
             int[] parent = IntStream.range(0, signatures.size()).toArray();
             Map<Integer, Double> differences = new TreeMap<>();
-            new NearHashes(signatures.stream().mapToLong(ImageSignature::hash).toArray(), options.hashDistance())
+            new NearHashes(signatures.stream().mapToLong(ImageSignature::hash).toArray(), THRESHOLDS.hashDistance())
                     .forEach((first, second) -> {
                         int one = root(parent, first);
                         int other = root(parent, second);
@@ -312,7 +309,7 @@ public final class Audit {
                             return;
                         }
                         double difference = signatures.get(first).difference(signatures.get(second));
-                        if (difference <= options.difference()) {
+                        if (difference <= THRESHOLDS.difference()) {
                             parent[Math.max(one, other)] = Math.min(one, other);
                             differences.merge(second, difference, Math::max);
                         }

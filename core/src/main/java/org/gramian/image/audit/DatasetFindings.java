@@ -1,5 +1,6 @@
 package org.gramian.image.audit;
 
+import static org.gramian.image.audit.AuditReport.THRESHOLDS;
 import static org.gramian.image.audit.Finding.count;
 import static org.gramian.image.audit.Finding.have;
 
@@ -43,11 +44,11 @@ public final class DatasetFindings {
     private DatasetFindings() {}
 
     /** Finds too few, too small and imbalanced classes. */
-    public static List<Finding> ofClasses(List<ClassCount> classes, AuditOptions options) {
+    public static List<Finding> ofClasses(List<ClassCount> classes) {
         List<ClassCount> poor =
                 classes.stream().filter(found -> found.readable() < FEWEST).toList();
         List<ClassCount> small = classes.stream()
-                .filter(found -> found.readable() >= FEWEST && found.readable() < options.fewImages())
+                .filter(found -> found.readable() >= FEWEST && found.readable() < THRESHOLDS.fewImages())
                 .toList();
         List<Finding> findings = new ArrayList<>();
         if (classes.size() < FEWEST) {
@@ -55,8 +56,8 @@ public final class DatasetFindings {
             findings.add(new Finding(Kind.TOO_FEW_CLASSES, found, items(classes)));
         }
         addFew(findings, Kind.TOO_FEW_IMAGES, poor, FEWEST);
-        addFew(findings, Kind.SMALL_CLASSES, small, options.fewImages());
-        imbalance(classes, options).ifPresent(findings::add);
+        addFew(findings, Kind.SMALL_CLASSES, small, THRESHOLDS.fewImages());
+        imbalance(classes).ifPresent(findings::add);
         return findings;
     }
 
@@ -67,7 +68,7 @@ public final class DatasetFindings {
         }
     }
 
-    private static Optional<Finding> imbalance(List<ClassCount> classes, AuditOptions options) {
+    private static Optional<Finding> imbalance(List<ClassCount> classes) {
         if (classes.isEmpty()) {
             return Optional.empty();
         }
@@ -77,7 +78,7 @@ public final class DatasetFindings {
         double ratio = (double) largest.readable() / Math.max(1, smallest.readable());
         String sentence = String.format(
                 Locale.ROOT, "the largest class has %.1f times as many readable images as the smallest", ratio);
-        return ratio <= options.imbalance()
+        return ratio <= THRESHOLDS.imbalance()
                 ? Optional.empty()
                 : Optional.of(new Finding(Kind.IMBALANCE, sentence, items(List.of(largest, smallest))));
     }

@@ -38,9 +38,9 @@ public record ImageFacts(
                 ImageSignature.of(image));
     }
 
-    public Set<ImageIssue> issues(String name, AuditOptions options) {
+    public Set<ImageIssue> issues(String name) {
         Set<ImageIssue> found = EnumSet.allOf(ImageIssue.class);
-        found.removeIf(issue -> !issue.applies(this, name, options));
+        found.removeIf(issue -> !issue.applies(this, name));
         return found;
     }
 

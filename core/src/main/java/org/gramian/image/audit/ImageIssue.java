@@ -1,5 +1,6 @@
 package org.gramian.image.audit;
 
+import static org.gramian.image.audit.AuditReport.THRESHOLDS;
 import static org.gramian.image.audit.Finding.have;
 
 import java.util.ArrayList;
@@ -25,12 +26,12 @@ public enum ImageIssue {
     WRONG_EXTENSION;
 
     /** Returns a finding for every issue that occurs. */
-    static List<Finding> findings(Audit.Input subject, List<ImageFacts> images, AuditOptions options) {
+    static List<Finding> findings(Audit.Input subject, List<ImageFacts> images) {
         List<Finding> findings = new ArrayList<>();
         for (ImageIssue issue : values()) {
             List<ImageFacts> found = images.stream()
                     .filter(image ->
-                            issue.applies(image, subject.member(image.index()).name(), options))
+                            issue.applies(image, subject.member(image.index()).name()))
                     .toList();
             if (!found.isEmpty()) {
                 List<Item> items = found.stream()
@@ -40,7 +41,7 @@ public enum ImageIssue {
                         })
                         .toList();
                 String modes = issue == COLOUR_MODES ? modes(found) : "";
-                findings.add(issue.finding(found.size(), items, issue.what(options) + modes));
+                findings.add(issue.finding(found.size(), items, issue.what() + modes));
             }
         }
         return findings;
@@ -56,13 +57,13 @@ public enum ImageIssue {
     }
 
     /** Returns whether an image has the issue. */
-    boolean applies(ImageFacts fact, String name, AuditOptions options) {
+    boolean applies(ImageFacts fact, String name) {
         return switch (this) {
-            case TINY -> fact.shortSide() < options.tinySide();
-            case ENLARGED -> fact.shortSide() >= options.tinySide() && fact.shortSide() < options.inputSide();
+            case TINY -> fact.shortSide() < THRESHOLDS.tinySide();
+            case ENLARGED -> fact.shortSide() >= THRESHOLDS.tinySide() && fact.shortSide() < THRESHOLDS.inputSide();
             case TOO_THIN -> fact.tooThin();
-            case EXTREME_ASPECT -> fact.aspect() > options.extremeAspect() && !fact.tooThin();
-            case SINGLE_COLOUR -> fact.range() <= options.flatRange();
+            case EXTREME_ASPECT -> fact.aspect() > THRESHOLDS.extremeAspect() && !fact.tooThin();
+            case SINGLE_COLOUR -> fact.range() <= THRESHOLDS.flatRange();
             case COLOUR_MODES ->
                 fact.origin().colour() != ImageInfo.Colour.RGB || fact.origin().bits() != 8;
             case TURNED -> fact.turned();
@@ -86,20 +87,20 @@ public enum ImageIssue {
     }
 
     /** Returns the finding for a number of images, of which {@code items} may name fewer. */
-    public Finding finding(int number, List<Item> items, AuditOptions options) {
-        return finding(number, items, what(options));
+    public Finding finding(int number, List<Item> items) {
+        return finding(number, items, what());
     }
 
     private Finding finding(int number, List<Item> items, String what) {
         return new Finding(Kind.valueOf(name()), have(number, "image") + what, items);
     }
 
-    private String what(AuditOptions options) {
+    private String what() {
         return switch (this) {
-            case TINY -> "a short side below " + options.tinySide() + " pixels";
-            case ENLARGED -> "a short side below " + options.inputSide() + " pixels";
+            case TINY -> "a short side below " + THRESHOLDS.tinySide() + " pixels";
+            case ENLARGED -> "a short side below " + THRESHOLDS.inputSide() + " pixels";
             case TOO_THIN -> "sides of more than " + Crops.MOST_ASPECT + " : 1";
-            case EXTREME_ASPECT -> "sides of more than " + number(options.extremeAspect()) + " : 1";
+            case EXTREME_ASPECT -> "sides of more than " + number(THRESHOLDS.extremeAspect()) + " : 1";
             case SINGLE_COLOUR -> "a single colour";
             case COLOUR_MODES -> "colours other than 8-bit RGB";
             case TURNED -> "an EXIF orientation";

@@ -17,7 +17,7 @@
  * Dataset dataset = Layouts.open(Path.of("photos"));              // or Layouts.parse("dtd:lists").read(path)
  * dataset.notes().forEach(note -> log(note.text()));              // 2 files that are not images were skipped
  *
- * Protocol protocol = Protocols.defaultFor(dataset);                   // or Protocols.parse("kfold:5")
+ * Protocol protocol = Protocol.defaultFor(dataset);                   // or Protocol.parse("kfold:5")
  * FoldSet plan = protocol.plan(dataset, Duplicates.of(dataset), seed);
  * for (Fold fold : plan.folds()) {
  *     train(fold.train());                                        // indexes into dataset.samples()

@@ -14,7 +14,6 @@ import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Protocol;
-import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.Lda;
 import org.gramian.linear.LinearSolver;
 import org.gramian.linear.Svm;
@@ -126,7 +125,7 @@ public final class DefaultResolver {
         public static Context of(Dataset dataset, List<WeightName> weights, Device.Kind device) {
             return new Context(
                     dataset.source().layout(),
-                    Protocols.defaultFor(dataset),
+                    Protocol.defaultFor(dataset),
                     dataset.samples().size(),
                     dataset.classes().size(),
                     weights,

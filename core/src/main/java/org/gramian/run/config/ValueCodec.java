@@ -15,7 +15,6 @@ import org.gramian.basis.QuotedText;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.protocol.Protocol;
-import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
@@ -41,7 +40,7 @@ public record ValueCodec<T>(String notation, Function<String, T> parse, Function
             numbers("a number above 0 and at most 1", value -> value > 0 && value <= 1);
     static final ValueCodec<String> NAMES = text("TEXT", _ -> {});
     static final ValueCodec<String> POOLINGS = new ValueCodec<>("SPEC", ValueCodec::pooling, text -> text);
-    static final ValueCodec<Protocol> PROTOCOLS = new ValueCodec<>("PROTOCOL", Protocols::parse, Protocol::text);
+    static final ValueCodec<Protocol> PROTOCOLS = new ValueCodec<>("PROTOCOL", Protocol::parse, Protocol::text);
     static final ValueCodec<CropPlan> CROP_PLANS = new ValueCodec<>("CROPS", CropPlan::parse, CropPlan::text);
     static final ValueCodec<Augmentation> AUGMENTATIONS =
             new ValueCodec<>("POLICY", Augmentation::parse, Augmentation::text);

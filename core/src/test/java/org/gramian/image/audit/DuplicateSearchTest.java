@@ -49,7 +49,7 @@ class DuplicateSearchTest {
             samples.add(new Sample(name, 0, Path.of(name)));
         }
         Audit.Input subject = new Audit.Input(new Dataset(Path.of("made up"), List.of("a", "b"), samples));
-        List<DuplicateGroup> groups = new DuplicateSearch(subject, frames(), AuditOptions.DEFAULT).find();
+        List<DuplicateGroup> groups = new DuplicateSearch(subject, frames()).find();
         assertThat(groups)
                 .singleElement()
                 .satisfies(group -> assertThat(group.images()).hasSize(FRAMES));

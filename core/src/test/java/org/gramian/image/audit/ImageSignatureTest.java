@@ -3,7 +3,6 @@ package org.gramian.image.audit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -16,32 +15,17 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
 class ImageSignatureTest {
-    private static final AuditOptions LINES = AuditOptions.DEFAULT;
-
     private static boolean near(Image one, Image other) {
         ImageSignature a = ImageSignature.of(one);
         ImageSignature b = ImageSignature.of(other);
-        return Long.bitCount(a.hash() ^ b.hash()) <= LINES.hashDistance() && a.difference(b) <= LINES.difference();
+        return Long.bitCount(a.hash() ^ b.hash()) <= AuditReport.THRESHOLDS.hashDistance()
+                && a.difference(b) <= AuditReport.THRESHOLDS.difference();
     }
 
     private static Image compressed(Image image) throws IOException {
-        int width = image.width();
-        BufferedImage buffered = new BufferedImage(width, image.height(), BufferedImage.TYPE_INT_RGB);
-        byte[] rgb = image.rgb();
-        for (int i = 0; i < rgb.length / 3; i++) {
-            buffered.setRGB(
-                    i % width,
-                    i / width,
-                    (rgb[3 * i] & 0xff) << 16 | (rgb[3 * i + 1] & 0xff) << 8 | (rgb[3 * i + 2] & 0xff));
-        }
         ByteArrayOutputStream jpeg = new ByteArrayOutputStream();
-        ImageIO.write(buffered, "jpg", jpeg);
-        BufferedImage read = ImageIO.read(new ByteArrayInputStream(jpeg.toByteArray()));
-        byte[] bytes = new byte[rgb.length];
-        for (int i = 0; i < rgb.length; i++) {
-            bytes[i] = (byte) (read.getRGB(i / 3 % width, i / 3 / width) >> ((2 - i % 3) * 8));
-        }
-        return new Image(width, image.height(), bytes);
+        ImageIO.write(image.toBufferedImage(), "jpg", jpeg);
+        return Image.of(ImageIO.read(new ByteArrayInputStream(jpeg.toByteArray())));
     }
 
     @RandomTest

@@ -29,7 +29,7 @@ class PhotographsTest {
     void findsOnlyPairsThatLookTheSame() throws IOException, InterruptedException {
         Dataset dtd = Layouts.open(SharedFolder.require("data/dtd10"));
         Dataset alike = some(dtd, List.of("chequered", "crosshatched"));
-        AuditReport report = new Audit(AuditOptions.DEFAULT, reader::read, 2).of(alike, _ -> {});
+        AuditReport report = new Audit(reader::read, 2).of(alike, _ -> {});
         assertThat(report.duplicates())
                 .extracting(group ->
                         group.images().stream().map(AuditedImage::name).toList().toString())

@@ -140,8 +140,7 @@ final class SyntheticDataset {
     }
 
     AuditReport audit(Dataset dataset, int threads) throws IOException, InterruptedException {
-        return new Audit(AuditOptions.DEFAULT, file -> Objects.requireNonNull(readings.get(file)), threads)
-                .of(dataset, _ -> {});
+        return new Audit(file -> Objects.requireNonNull(readings.get(file)), threads).of(dataset, _ -> {});
     }
 
     AuditReport audit() throws IOException, InterruptedException {

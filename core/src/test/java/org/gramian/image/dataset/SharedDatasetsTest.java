@@ -8,7 +8,7 @@ import java.util.List;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.FoldSet;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.testing.SharedFolder;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +22,7 @@ final class SharedDatasetsTest {
         assertThat(dataset.counts()).hasSize(10).containsOnly(100);
         assertThat(dataset.notes()).isEmpty();
         assertThat(dataset.samples()).isEqualTo(Layouts.open(root).samples());
-        FoldSet plan = Protocols.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 1);
+        FoldSet plan = Protocol.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 1);
         assertThat(plan.folds().stream().map(fold -> fold.test().size()).toList())
                 .hasSize(3)
                 .allSatisfy(size -> assertThat(size).isBetween(330, 340));
@@ -39,7 +39,7 @@ final class SharedDatasetsTest {
         assertThat(absent.kind()).isEqualTo(Note.Kind.ABSENT_CLASSES);
         assertThat(absent.count()).isEqualTo(37);
         assertThat(absent.examples()).hasSize(37).contains("zigzagged").doesNotContain("banded");
-        FoldSet plan = Protocols.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 1);
+        FoldSet plan = Protocol.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 1);
         assertThat(plan.protocol().text()).isEqualTo("dtd-official:1..10");
         assertThat(plan.folds())
                 .hasSize(10)

@@ -12,7 +12,6 @@ import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.basis.QuotedText;
-import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport.ClassCount;
 import org.gramian.image.audit.DatasetFindings;
 import org.gramian.image.audit.Finding;
@@ -66,7 +65,7 @@ final class SparkAuditCommand extends SparkCommand {
                 output.write(images.mapPartitions(audit, Encoders.row(PartitionAudit.SCHEMA)), "error", this);
         session.read().parquet(output.place()).createOrReplaceTempView("facts");
         List<ClassCount> classes = classes(session);
-        List<Finding> findings = new ArrayList<>(DatasetFindings.ofClasses(classes, AuditOptions.DEFAULT));
+        List<Finding> findings = new ArrayList<>(DatasetFindings.ofClasses(classes));
         findings.addAll(ofImages(session));
         findings.addAll(ofDuplicates(session));
         findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
@@ -105,7 +104,7 @@ final class SparkAuditCommand extends SparkCommand {
                             .toList();
                     return row.getString(0).equals(Kind.UNREADABLE.name())
                             ? DatasetFindings.unreadable(number, items)
-                            : ImageIssue.valueOf(row.getString(0)).finding(number, items, AuditOptions.DEFAULT);
+                            : ImageIssue.valueOf(row.getString(0)).finding(number, items);
                 })
                 .toList();
     }

@@ -12,7 +12,6 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.types.StructType;
 import org.gramian.image.ReadResult;
-import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.ImageFacts;
 import org.gramian.image.audit.ImageIssue;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +51,7 @@ public record PartitionAudit(ImageColumn input, int name, int label) implements 
                 values.add(facts.height());
                 values.add(facts.origin().orientation());
                 values.add(facts.digest());
-                values.add(facts.issues(path == null ? "" : path, AuditOptions.DEFAULT).stream()
+                values.add(facts.issues(path == null ? "" : path).stream()
                         .map(ImageIssue::name)
                         .toArray(String[]::new));
                 values.addAll(Arrays.asList(null, null));

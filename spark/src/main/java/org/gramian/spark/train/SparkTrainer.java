@@ -34,7 +34,7 @@ import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.linear.ClassStatistics;
 import org.gramian.linear.Lda;
 import org.gramian.linear.LinearModel;
@@ -197,7 +197,7 @@ public final class SparkTrainer {
                 given,
                 new DefaultResolver.Context(
                         "folders", // a placeholder: tables have no layout
-                        Protocols.parse("holdout"),
+                        Protocol.parse("holdout"),
                         Math.toIntExact(images),
                         0, // no learned head competes
                         WeightStore.ofProcess().available(),

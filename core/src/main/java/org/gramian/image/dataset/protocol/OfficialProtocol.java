@@ -6,6 +6,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import org.gramian.basis.NamedArguments;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Assignment.Split;
 import org.gramian.image.dataset.Assignment.SplitPart;
@@ -103,9 +104,27 @@ sealed interface OfficialProtocol extends Protocol {
                 new Published("aircraft-official:trainval", "fgvc-aircraft", 0, 0, true);
 
         static Published dtd(int first, int last) {
-            Protocols.requireBetween("the first split", first, 1, DTD_SPLITS);
-            Protocols.requireBetween("the last split", last, first, DTD_SPLITS);
+            RandomProtocol.requireBetween("the first split", first, 1, DTD_SPLITS);
+            RandomProtocol.requireBetween("the last split", last, first, DTD_SPLITS);
             return new Published("dtd-official:" + first + (first == last ? "" : ".." + last), DTD, first, last, false);
+        }
+
+        static Published dtd(NamedArguments arguments) {
+            String[] ends = arguments.text("splits", "1.." + DTD_SPLITS).split("\\.\\.", 2);
+            for (String end : ends) {
+                if (!end.matches("\\d{1,6}")) {
+                    throw arguments.wrong("splits", "a number or a range such as 1..3", end);
+                }
+            }
+            return dtd(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]));
+        }
+
+        static Published aircraft(NamedArguments arguments) {
+            String variant = arguments.text("variant", "");
+            if (!variant.isEmpty() && !variant.equals("trainval")) {
+                throw arguments.wrong("variant", "trainval", variant);
+            }
+            return variant.isEmpty() ? AIRCRAFT : AIRCRAFT_TRAINVAL;
         }
 
         @Override

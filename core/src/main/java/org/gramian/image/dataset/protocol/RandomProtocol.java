@@ -60,7 +60,7 @@ record RandomProtocol(Kind kind, double argument) implements Protocol {
 
     RandomProtocol {
         if (kind != Kind.HOLDOUT) {
-            Protocols.requireBetween("the number of folds", (int) argument, kind.least, kind.most);
+            requireBetween("the number of folds", (int) argument, kind.least, kind.most);
         } else if (!(argument > 0 && argument < 1)) {
             throw new IllegalArgumentException(
                     "expected holdout:<fraction> with a fraction above 0 and below 1, found " + argument);
@@ -69,6 +69,21 @@ record RandomProtocol(Kind kind, double argument) implements Protocol {
 
     RandomProtocol(Kind kind) {
         this(kind, kind.usual);
+    }
+
+    static void requireBetween(String name, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException("expected " + name + " from " + min + " to " + max + ", found " + value);
+        }
+    }
+
+    static RandomProtocol of(NamedArguments arguments) {
+        Kind kind = Kind.valueOf(arguments.name().toUpperCase(Locale.ROOT));
+        return new RandomProtocol(
+                kind,
+                kind == Kind.HOLDOUT
+                        ? arguments.number("fraction", kind.usual)
+                        : arguments.integer("folds", (int) kind.usual));
     }
 
     @Override

@@ -2,12 +2,12 @@
  * Named protocols that split a dataset into train, validation and test sets.
  *
  * <p>A {@link org.gramian.image.dataset.protocol.Protocol} comes from its text ({@link
- * org.gramian.image.dataset.protocol.Protocols#parse}), or from what is usual for a dataset. Its {@code plan} is the
+ * org.gramian.image.dataset.protocol.Protocol#parse}), or from what is usual for a dataset. Its {@code plan} is the
  * list of {@link org.gramian.image.dataset.protocol.Fold}s, with notes and the {@link
  * org.gramian.image.dataset.protocol.Fingerprint} that every result carries:
  *
  * <pre>{@code
- * FoldSet plan = Protocols.parse("thirds:3").plan(dataset, Duplicates.of(dataset), 7);
+ * FoldSet plan = Protocol.parse("thirds:3").plan(dataset, Duplicates.of(dataset), 7);
  * plan.folds().get(0).test();                  // indexes into dataset.samples()
  * plan.fingerprint().brief();                  // 3f2a90c41b7d
  * }</pre>

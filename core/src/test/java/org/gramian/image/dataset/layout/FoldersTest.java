@@ -19,7 +19,7 @@ import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -135,7 +135,7 @@ final class FoldersTest {
         assertThat(flat.classes()).containsExactly("unlabelled");
         assertThat(flat.samples()).extracting(Sample::name).containsExactly("b.jpg", "deep/er/a.jpg");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Protocols.parse("half").plan(flat, Duplicates.NONE, 1))
+                .isThrownBy(() -> Protocol.parse("half").plan(flat, Duplicates.NONE, 1))
                 .has(facts("2", "unlabelled"));
     }
 

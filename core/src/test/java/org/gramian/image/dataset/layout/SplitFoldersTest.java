@@ -19,7 +19,7 @@ import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.FoldSet;
-import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -85,7 +85,7 @@ final class SplitFoldersTest {
         file(root, "test/owl/1.jpg");
         Dataset dataset = Layouts.open(root);
         assertThat(dataset.classes()).containsExactly("a", "b", "owl");
-        FoldSet folds = Protocols.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 0);
+        FoldSet folds = Protocol.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 0);
         assertThat(note(folds.notes(), Kind.UNVALIDATED_CLASSES)).has(facts("owl"));
     }
 

@@ -42,7 +42,7 @@ final class DuplicatesTest {
         Files.delete(root.resolve("a/a_0002.jpg"));
         Duplicates found = Duplicates.of(dataset);
         assertThat(found).isEqualTo(new Duplicates(List.of(), List.of(1)));
-        assertThat(note(Protocols.parse("thirds:3").plan(dataset, found, 1).notes(), Kind.UNCOMPARED_FILES))
+        assertThat(note(Protocol.parse("thirds:3").plan(dataset, found, 1).notes(), Kind.UNCOMPARED_FILES))
                 .has(facts("1", "a/a_0002.jpg"));
     }
 

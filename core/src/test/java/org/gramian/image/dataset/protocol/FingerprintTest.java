@@ -25,7 +25,7 @@ final class FingerprintTest {
     @RandomTest
     void dependsOnNamesLabelsAndFolds(Seed seed) {
         SplittableRandom random = seed.random();
-        List<Fold> folds = Protocols.parse("kfold:3")
+        List<Fold> folds = Protocol.parse("kfold:3")
                 .plan(DATASET, Duplicates.NONE, seed.value())
                 .folds();
         Fingerprint before = Fingerprint.of(DATASET, folds);
@@ -63,7 +63,7 @@ final class FingerprintTest {
                         sample.name(), sample.label(), Path.of("/elsewhere").resolve(sample.file())))
                 .toList();
         Dataset moved = new Dataset(Path.of("/elsewhere"), DATASET.classes(), samples);
-        Fold fold = Protocols.parse("holdout:0.3")
+        Fold fold = Protocol.parse("holdout:0.3")
                 .plan(DATASET, Duplicates.NONE, 1)
                 .folds()
                 .getFirst();
@@ -80,7 +80,7 @@ final class FingerprintTest {
                 new Fold("two", List.of(1, 3), List.of(), List.of(0, 2)));
         assertThat(Fingerprint.of(four, folds)) // computed by a program of its own, in Python
                 .hasToString("bad2a048de496ad01d2880d95e1cf80be36911b537f93518d6626d5f626272aa");
-        FoldSet plan = Protocols.parse("thirds:3").plan(DATASET, Duplicates.NONE, 42);
+        FoldSet plan = Protocol.parse("thirds:3").plan(DATASET, Duplicates.NONE, 42);
         assertThat(plan.fingerprint().brief()).isEqualTo("f583268f6dc7");
     }
 }

@@ -22,7 +22,7 @@ final class OfficialProtocolTest {
     Path root;
 
     private static FoldSet defaultPlan(Dataset dataset) {
-        return Protocols.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 1);
+        return Protocol.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 1);
     }
 
     private static List<String> names(Dataset dataset, List<Integer> part) {
@@ -40,11 +40,11 @@ final class OfficialProtocolTest {
             assertThat(fold.validation()).hasSize(4);
             assertThat(fold.test()).hasSize(4);
         });
-        assertThat(Protocols.parse("dtd-official:9..10")
+        assertThat(Protocol.parse("dtd-official:9..10")
                         .plan(dataset, Duplicates.NONE, 1)
                         .folds())
                 .isEqualTo(plan.folds().subList(8, 10));
-        assertThat(Protocols.parse("given").plan(dataset, Duplicates.NONE, 1).fingerprint())
+        assertThat(Protocol.parse("given").plan(dataset, Duplicates.NONE, 1).fingerprint())
                 .isEqualTo(plan.fingerprint());
     }
 
@@ -58,7 +58,7 @@ final class OfficialProtocolTest {
             }
         }
         Dataset dataset = Layouts.parse("dtd:" + lists).read(root);
-        assertThat(Protocols.defaultFor(dataset).text()).isEqualTo("dtd-official:1..3");
+        assertThat(Protocol.defaultFor(dataset).text()).isEqualTo("dtd-official:1..3");
         assertMisfit(
                 "dtd-official:2..5",
                 dataset,
@@ -80,7 +80,7 @@ final class OfficialProtocolTest {
                 .resolve(Files.readAllLines(root.resolve("labels/test2.txt")).getFirst()));
         Dataset dataset = Layouts.open(root);
         assertThat(note(
-                        Protocols.parse("dtd-official:2")
+                        Protocol.parse("dtd-official:2")
                                 .plan(dataset, Duplicates.NONE, 1)
                                 .notes(),
                         Kind.UNTESTED_CLASSES))
@@ -104,7 +104,7 @@ final class OfficialProtocolTest {
                     .noneMatch(name -> name.contains("/sample_" + letter + "/"));
         });
         List<Fold> swapped =
-                Protocols.parse("kth-3v1").plan(dataset, Duplicates.NONE, 1).folds();
+                Protocol.parse("kth-3v1").plan(dataset, Duplicates.NONE, 1).folds();
         for (int i = 0; i < 4; i++) {
             assertThat(swapped.get(i).test()).isEqualTo(plan.folds().get(i).train());
             assertThat(swapped.get(i).train()).isEqualTo(plan.folds().get(i).test());
@@ -137,7 +137,7 @@ final class OfficialProtocolTest {
                         apart.validation().size(),
                         apart.test().size()))
                 .containsExactly(4, 4, 4);
-        Fold together = Protocols.parse("aircraft-official:trainval")
+        Fold together = Protocol.parse("aircraft-official:trainval")
                 .plan(aircraft, Duplicates.NONE, 1)
                 .folds()
                 .getFirst();
@@ -199,7 +199,7 @@ final class OfficialProtocolTest {
 
     private static void assertMisfit(String text, Dataset dataset, Facts message) {
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Protocols.parse(text).plan(dataset, Duplicates.NONE, 1))
+                .isThrownBy(() -> Protocol.parse(text).plan(dataset, Duplicates.NONE, 1))
                 .has(facts(text))
                 .has(message);
     }

@@ -32,7 +32,7 @@ final class RandomProtocolTest {
     }
 
     private static FoldSet plan(String text, Dataset dataset, long seed) {
-        return Protocols.parse(text).plan(dataset, Duplicates.NONE, seed);
+        return Protocol.parse(text).plan(dataset, Duplicates.NONE, seed);
     }
 
     private static Map<Integer, Integer> counts(Dataset dataset, List<Integer> part) {
@@ -134,7 +134,7 @@ final class RandomProtocolTest {
         Dataset dataset = random(random, 12);
         Duplicates duplicates = copies(dataset, random);
         for (String text : TEXTS) {
-            Protocol protocol = Protocols.parse(text);
+            Protocol protocol = Protocol.parse(text);
             if (protocol.incompatibility(dataset, duplicates).isPresent()) {
                 continue;
             }
@@ -172,7 +172,7 @@ final class RandomProtocolTest {
                 IntStream.range(0, 20).mapToObj(i -> List.of(2 * i, 2 * i + 1)).toList(), List.of());
         for (long seed = 0; seed < 20; seed++) {
             for (Fold fold :
-                    Protocols.parse("thirds:3").plan(dataset, pairs, seed).folds()) {
+                    Protocol.parse("thirds:3").plan(dataset, pairs, seed).folds()) {
                 assertThat(counts(dataset, fold.test()))
                         .allSatisfy((_, count) -> assertThat(count).isBetween(9, 11));
             }
@@ -183,18 +183,18 @@ final class RandomProtocolTest {
     void largeGroupLeavesImagesForEveryPart() {
         Dataset dataset = DatasetTrees.inMemory(10, 10);
         Duplicates eight = new Duplicates(List.of(IntStream.range(0, 8).boxed().toList()), List.of());
-        for (Fold fold : Protocols.parse("thirds:3").plan(dataset, eight, 1).folds()) {
+        for (Fold fold : Protocol.parse("thirds:3").plan(dataset, eight, 1).folds()) {
             assertThat(counts(dataset, fold.test())).containsOnlyKeys(0, 1);
         }
         Fold fold =
-                Protocols.parse("holdout:0.2").plan(dataset, eight, 1).folds().getFirst();
+                Protocol.parse("holdout:0.2").plan(dataset, eight, 1).folds().getFirst();
         assertThat(counts(dataset, fold.test())).containsEntry(0, 2).containsEntry(1, 2);
     }
 
     @Test
     void duplicatesWithDifferentLabelsStayTogether() {
         Dataset dataset = DatasetTrees.inMemory(9, 9);
-        FoldSet plan = Protocols.parse("kfold:3").plan(dataset, new Duplicates(List.of(List.of(0, 9)), List.of()), 5);
+        FoldSet plan = Protocol.parse("kfold:3").plan(dataset, new Duplicates(List.of(List.of(0, 9)), List.of()), 5);
         assertThat(plan.folds())
                 .allSatisfy(fold -> assertThat(fold.test().contains(0))
                         .isEqualTo(fold.test().contains(9)));
@@ -234,7 +234,7 @@ final class RandomProtocolTest {
                 .has(facts("class001", "1", "2"));
         Duplicates copies = new Duplicates(List.of(List.of(0, 1, 2)), List.of());
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Protocols.parse("thirds:3").plan(DatasetTrees.inMemory(4, 9), copies, 1))
+                .isThrownBy(() -> Protocol.parse("thirds:3").plan(DatasetTrees.inMemory(4, 9), copies, 1))
                 .has(facts("class000", "4", "2", "holdout:0.2", "kfold:2"));
     }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-final class ProtocolsTest {
+final class ProtocolTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -37,50 +37,50 @@ final class ProtocolsTest {
                 "given"
             })
     void parseReadsText(String text) {
-        assertThat(Protocols.parse(text).text()).isEqualTo(text);
-        assertThat(Protocols.parse(" " + text.toUpperCase(Locale.ROOT))).isEqualTo(Protocols.parse(text));
+        assertThat(Protocol.parse(text).text()).isEqualTo(text);
+        assertThat(Protocol.parse(" " + text.toUpperCase(Locale.ROOT))).isEqualTo(Protocol.parse(text));
     }
 
     @Test
     void everyProtocolHasDescriptionAndDefault() {
-        assertThat(Protocols.all()).hasSize(10).allSatisfy(protocol -> {
-            assertThat(Protocols.parse(protocol.name()).text()).startsWith(protocol.name());
+        assertThat(Protocol.all()).hasSize(10).allSatisfy(protocol -> {
+            assertThat(Protocol.parse(protocol.name()).text()).startsWith(protocol.name());
             assertThat(protocol.form()).startsWith(protocol.name());
             assertThat(protocol.meaning()).isNotBlank();
         });
-        assertThat(Protocols.parse("dtd-official").text()).isEqualTo("dtd-official:1..10");
-        assertThat(Protocols.parse("half").text()).isEqualTo("half:14");
+        assertThat(Protocol.parse("dtd-official").text()).isEqualTo("dtd-official:1..10");
+        assertThat(Protocol.parse("half").text()).isEqualTo("half:14");
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-                    kfolds:5 | kfolds:5 kfold kfold holdout
-                    "" | '' holdout kfold
-                    kfold:five | kfold:five five five kfold[:5]
-                    kfold:1 | kfold:1 2 100 1 1
-                    kfold:101 | kfold:101 2 100 101 101
-                    thirds:4 | thirds:4 1 3 4 4
-                    half:0 | half:0 1 100 0 0
-                    holdout:1 | holdout:1 0 1 1
-                    holdout:20% | holdout:20% 0.2 20% 20%
-                    holdout: | holdout: 0.2
-                    dtd-official:0 | dtd-official:0 1 10
-                    dtd-official:3..2 | dtd-official:3..2 3
-                    dtd-official:1..11 | dtd-official:1..11
-                    given:x | given:x given given
-                    aircraft-official:all | aircraft-official:all trainval all all
-                    """)
+        kfolds:5 | kfolds:5 kfold kfold holdout
+        "" | '' holdout kfold
+        kfold:five | kfold:five five five kfold[:5]
+        kfold:1 | kfold:1 2 100 1 1
+        kfold:101 | kfold:101 2 100 101 101
+        thirds:4 | thirds:4 1 3 4 4
+        half:0 | half:0 1 100 0 0
+        holdout:1 | holdout:1 0 1 1
+        holdout:20% | holdout:20% 0.2 20% 20%
+        holdout: | holdout: 0.2
+        dtd-official:0 | dtd-official:0 1 10
+        dtd-official:3..2 | dtd-official:3..2 3
+        dtd-official:1..11 | dtd-official:1..11
+        given:x | given:x given given
+        aircraft-official:all | aircraft-official:all trainval all all
+        """)
     void rejectsInvalidText(String text, String values) {
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Protocols.parse(text))
+                .isThrownBy(() -> Protocol.parse(text))
                 .has(facts((Object[]) values.split(" ")));
     }
 
     @Test
     void defaultIsHoldoutAndThirdsForFmd(@TempDir Path folders, @TempDir Path fmd) throws IOException {
         DatasetTrees.folders(folders, 3, "a", "b");
-        assertThat(Protocols.defaultFor(Layouts.open(folders)).text()).isEqualTo("holdout:0.2");
+        assertThat(Protocol.defaultFor(Layouts.open(folders)).text()).isEqualTo("holdout:0.2");
         DatasetTrees.fmd(fmd, 3, "a", "b");
-        assertThat(Protocols.defaultFor(Layouts.open(fmd)).text()).isEqualTo("thirds:3");
+        assertThat(Protocol.defaultFor(Layouts.open(fmd)).text()).isEqualTo("thirds:3");
     }
 }

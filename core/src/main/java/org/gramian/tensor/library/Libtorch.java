@@ -56,7 +56,8 @@ public final class Libtorch {
         LibtorchLoader.Libraries libraries = LibtorchLoader.load(folder);
         this.symbols = libraries.symbols();
         this.compiler = libraries.compiler();
-        this.abiVersion = callLong("aoti_torch_abi_version");
+        this.abiVersion = (long) invoke(
+                LINKER.downcallHandle(symbol("aoti_torch_abi_version"), FunctionDescriptor.of((MemoryLayout) JAVA_LONG)));
         this.lists = symbols.find("torch_call_dispatcher").isPresent();
         this.cudaDevices = libraries.cuda() ? countCudaDevices() : 0;
         this.synchronizer = find("cudaDeviceSynchronize", FunctionDescriptor.of(JAVA_INT));
@@ -272,10 +273,6 @@ public final class Libtorch {
         return find("_ZN3c104cuda12device_countEv", FunctionDescriptor.of(JAVA_BYTE))
                 .map(f -> Byte.toUnsignedInt((byte) invoke(f)))
                 .orElse(0);
-    }
-
-    private long callLong(String name) {
-        return (long) invoke(LINKER.downcallHandle(symbol(name), FunctionDescriptor.of((MemoryLayout) JAVA_LONG)));
     }
 
     private Optional<MethodHandle> find(String name, FunctionDescriptor descriptor) {

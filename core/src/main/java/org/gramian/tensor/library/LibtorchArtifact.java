@@ -22,6 +22,7 @@ import java.util.zip.CRC32;
 import java.util.zip.CheckedInputStream;
 import java.util.zip.ZipException;
 import org.gramian.basis.Sha256;
+import org.gramian.tensor.library.LibtorchFolder.Manifest;
 import org.gramian.tensor.library.LibtorchSettings.NativePlatform;
 
 /**
@@ -156,7 +157,7 @@ record LibtorchArtifact(String version, String classifier, List<Library> librari
          * @throws IOException if it cannot be read or written
          * @throws LibtorchException if its bytes are not those that were packed
          */
-        LibtorchManifest.Entry copyTo(Path file) throws IOException {
+        Manifest.Entry copyTo(Path file) throws IOException {
             URLConnection connection = connect(location.toURL());
             MessageDigest digest = Sha256.digest();
             CRC32 crc = new CRC32();
@@ -178,7 +179,8 @@ record LibtorchArtifact(String version, String classifier, List<Library> librari
             if (expectedCrc != UNKNOWN && expectedCrc != crc.getValue()) {
                 throw damaged("expected CRC-32 %08x, found %08x".formatted(expectedCrc, crc.getValue()));
             }
-            return new LibtorchManifest.Entry(name, size, Sha256.hex(digest.digest()));
+            long changed = Files.getLastModifiedTime(file).toMillis();
+            return new Manifest.Entry(name, size, changed, Sha256.hex(digest.digest()));
         }
 
         private LibtorchException damaged(String problem) {

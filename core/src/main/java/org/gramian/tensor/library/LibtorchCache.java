@@ -18,6 +18,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.basis.DiskSpace;
 import org.gramian.basis.SharedFolderLock;
+import org.gramian.tensor.library.LibtorchFolder.Manifest;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -71,7 +72,14 @@ record LibtorchCache(Path root, Consumer<String> progress) {
                     progress.accept("waiting for another process that is unpacking libtorch into " + root);
                     channel.lock();
                 }
-                unpackUnlessDone(target, artifact);
+                // Another process may have unpacked it meanwhile.
+                String damage = damage(target, artifact);
+                if (damage != null) {
+                    if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+                        progress.accept("the unpacked libtorch is damaged, unpacking again: " + damage);
+                    }
+                    unpack(artifact, target);
+                }
             }
         }
     }
@@ -87,37 +95,30 @@ record LibtorchCache(Path root, Consumer<String> progress) {
         }
     }
 
-    private void unpackUnlessDone(Path target, LibtorchArtifact artifact) {
-        // Another process may have unpacked it while this one waited for the lock.
-        String damage = damage(target, artifact);
-        if (damage == null) {
-            return;
-        }
-        if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-            progress.accept("the unpacked libtorch is damaged, unpacking again: " + damage);
-        }
-        unpack(artifact, target);
-    }
-
     /**
      * Returns why a folder cannot be used, or null. Fast enough for every start: files are hashed only if they changed since they
      * were hashed last.
      */
     private @Nullable String damage(Path folder, LibtorchArtifact artifact) {
-        LibtorchManifest manifest = LibtorchManifest.readFrom(folder);
+        Manifest manifest = Manifest.readFrom(folder);
         if (manifest == null) {
-            return folder.resolve(LibtorchManifest.FILE_NAME) + " is missing or unreadable";
+            return folder.resolve(Manifest.FILE_NAME) + " is missing or unreadable";
         }
         if (!manifest.names().equals(artifact.names())) {
             return folder + " holds other libraries than the artifact";
         }
         List<String> problems = manifest.problems(folder, false);
-        if (problems.isEmpty() && !manifest.isVerified(folder)) {
-            progress.accept("verifying the unpacked libtorch in " + folder + ", once");
-            problems = manifest.problems(folder, true);
-            if (problems.isEmpty()) {
-                manifest.markVerified(folder);
+        try {
+            Manifest present = manifest.touched(folder);
+            if (problems.isEmpty() && !present.equals(manifest)) {
+                progress.accept("verifying the unpacked libtorch in " + folder + ", whose files were touched");
+                problems = manifest.problems(folder, true);
+                if (problems.isEmpty()) {
+                    present.write(folder);
+                }
             }
+        } catch (IOException e) { // on a read-only disk, touched files are hashed at every start
+            LOG.debug("the manifest of {} cannot be updated: {}", folder, e.getMessage());
         }
         return problems.isEmpty() ? null : String.join("; ", problems);
     }
@@ -161,16 +162,13 @@ record LibtorchCache(Path root, Consumer<String> progress) {
         try {
             // Not createTempDirectory: its folders are closed to the other users of a shared cache.
             Files.createDirectory(temporary);
-            List<LibtorchManifest.Entry> entries = new ArrayList<>();
+            List<Manifest.Entry> entries = new ArrayList<>();
             for (LibtorchArtifact.Library library : artifact.libraries()) {
                 Path file = temporary.resolve(library.name());
                 entries.add(library.copyTo(file));
                 flush(file, StandardOpenOption.WRITE);
             }
-            Path manifest = temporary.resolve(LibtorchManifest.FILE_NAME);
-            Files.writeString(manifest, new LibtorchManifest(entries).text());
-            flush(manifest, StandardOpenOption.WRITE);
-            new LibtorchManifest(entries).markVerified(temporary); // hashed while they were written
+            new Manifest(entries).write(temporary);
             flushFolder(temporary);
             if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
                 // Renamed before it is deleted: running programs keep its files, new ones do not see them.

@@ -4,12 +4,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
+import org.gramian.basis.Sha256;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +40,7 @@ public record LibtorchFolder(
 
     /** Returns whether checksums are stored beside the libraries, as for the unpacked Maven artifact. */
     public boolean hasChecksums() {
-        return Files.exists(folder.resolve(LibtorchManifest.FILE_NAME));
+        return Files.exists(folder.resolve(Manifest.FILE_NAME));
     }
 
     /**
@@ -47,10 +52,77 @@ public record LibtorchFolder(
         if (!hasChecksums()) {
             return List.of();
         }
-        LibtorchManifest manifest = LibtorchManifest.readFrom(folder);
+        Manifest manifest = Manifest.readFrom(folder);
         return manifest == null
-                ? List.of(folder.resolve(LibtorchManifest.FILE_NAME) + " is unreadable")
+                ? List.of(folder.resolve(Manifest.FILE_NAME) + " is unreadable")
                 : manifest.problems(folder, true);
+    }
+
+    /** Name, size, time of change and SHA-256 of every unpacked library, stored beside them as one line per file. */
+    record Manifest(List<Entry> entries) {
+        static final String FILE_NAME = "gramian-manifest.tsv";
+
+        /** One library; {@code changed} is its time of change in milliseconds when it was hashed. */
+        record Entry(String name, long size, long changed, String sha256) {}
+
+        /** Reads the manifest of a folder; null if it is missing or invalid. */
+        static @Nullable Manifest readFrom(Path folder) {
+            try {
+                List<Entry> entries = new ArrayList<>();
+                for (String line : Files.readAllLines(folder.resolve(FILE_NAME))) {
+                    String[] fields = line.split("\t", -1);
+                    if (fields.length != 4) {
+                        return null;
+                    }
+                    entries.add(new Entry(fields[0], Long.parseLong(fields[1]), Long.parseLong(fields[2]), fields[3]));
+                }
+                return new Manifest(entries);
+            } catch (IOException | NumberFormatException e) {
+                return null;
+            }
+        }
+
+        void write(Path folder) throws IOException {
+            AtomicFile.putText(folder.resolve(FILE_NAME), text -> {
+                for (Entry entry : entries) {
+                    text.write(entry.name + "\t" + entry.size + "\t" + entry.changed + "\t" + entry.sha256 + "\n");
+                }
+            });
+        }
+
+        Set<String> names() {
+            return entries.stream().map(Entry::name).collect(Collectors.toUnmodifiableSet());
+        }
+
+        /** Checks the size of every file, fast enough for every start, and its SHA-256 if wanted; one sentence per problem. */
+        List<String> problems(Path folder, boolean hashing) {
+            List<String> problems = new ArrayList<>();
+            for (Entry entry : entries) {
+                Path file = folder.resolve(entry.name);
+                try {
+                    long size = Files.size(file);
+                    String sha256 = hashing && size == entry.size ? Sha256.hex(Sha256.of(file)) : entry.sha256;
+                    if (size != entry.size) {
+                        problems.add(file + " has " + size + " bytes instead of " + entry.size);
+                    } else if (!sha256.equals(entry.sha256)) {
+                        problems.add(file + " has the SHA-256 " + sha256 + " instead of " + entry.sha256);
+                    }
+                } catch (IOException e) {
+                    problems.add(file + (Files.exists(file) ? " cannot be read: " + e.getMessage() : " is missing"));
+                }
+            }
+            return problems;
+        }
+
+        /** Returns this manifest with the present times of change. */
+        Manifest touched(Path folder) throws IOException {
+            List<Entry> present = new ArrayList<>();
+            for (Entry entry : entries) {
+                long changed = Files.getLastModifiedTime(folder.resolve(entry.name)).toMillis();
+                present.add(new Entry(entry.name, entry.size, changed, entry.sha256));
+            }
+            return new Manifest(present);
+        }
     }
 
     /**

@@ -2,10 +2,11 @@ package org.gramian.tensor.library;
 
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
 import org.gramian.tensor.library.LibtorchSettings.NativePlatform;
 import org.jspecify.annotations.Nullable;
 
@@ -31,11 +32,9 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
 
     /** Returns the current settings of this process. */
     static LibtorchSettings ofProcess() {
-        var system = System.getProperties();
-        Map<String, String> properties = new HashMap<>();
-        for (String name : system.stringPropertyNames()) {
-            properties.put(name, system.getProperty(name, ""));
-        }
+        Properties system = System.getProperties();
+        Map<String, String> properties = system.stringPropertyNames().stream()
+                .collect(Collectors.toMap(name -> name, name -> system.getProperty(name, "")));
         return new LibtorchSettings(properties, System.getenv());
     }
 

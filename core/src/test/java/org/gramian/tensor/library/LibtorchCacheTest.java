@@ -50,16 +50,6 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void manifestListsNameSizeAndChecksum() throws IOException {
-        Path folder = cache().provide(jar.artifact()).folder();
-        String empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assertThat(folder.resolve(LibtorchManifest.FILE_NAME))
-                .content()
-                .hasLineCount(4)
-                .contains("libgomp-98b21ff3.so.1\t0\t" + empty + "\n");
-    }
-
-    @Test
     void secondStartUnpacksNothing() throws IOException {
         cache().provide(jar.artifact());
         progress.clear();
@@ -85,12 +75,12 @@ final class LibtorchCacheTest {
     @Test
     void damagedFolderIsRepaired() throws IOException {
         Path folder = cache().provide(jar.artifact()).folder();
-        for (String name : List.of("libc10.so", LibtorchManifest.FILE_NAME)) {
+        for (String name : List.of("libc10.so", LibtorchFolder.Manifest.FILE_NAME)) {
             Files.delete(folder.resolve(name));
             assertIntact(cache().provide(jar.artifact()));
         }
         for (String text : List.of("", "libc10.so\t12", "libc10.so\tmany\tabc\n", "\0\0\0\0")) {
-            Files.writeString(folder.resolve(LibtorchManifest.FILE_NAME), text);
+            Files.writeString(folder.resolve(LibtorchFolder.Manifest.FILE_NAME), text);
             assertIntact(cache().provide(jar.artifact()));
         }
         Files.move(folder, temporary.resolve("away"));
@@ -130,9 +120,9 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void librariesOfAnEarlierVersionAreHashedOnce() throws IOException {
+    void touchedLibrariesAreHashedOnce() throws IOException {
         Path folder = cache().provide(jar.artifact()).folder();
-        Files.delete(folder.resolve(LibtorchManifest.VERIFIED));
+        Files.setLastModifiedTime(folder.resolve("libc10.so"), FileTime.fromMillis(1));
         progress.clear();
         assertIntact(cache().provide(jar.artifact()));
         assertThat(progress).singleElement().asString().has(facts("verifying"));

@@ -46,9 +46,6 @@ public final class Backbone {
     /** Upper bound of the search for the smallest image size. */
     private static final int LARGEST_MINIMUM = 512;
 
-    /** Difference to another image size, a multiple of the usual strides. */
-    private static final int NEARBY = 32;
-
     /** Largest number of characters of a definition; that of a network with 2,000 operators has about 400,000. */
     static final int LONGEST_DEFINITION = 8_000_000;
 
@@ -178,7 +175,7 @@ public final class Backbone {
     public ClassifierTail tail() {
         if (parts.size() > 1) {
             throw new IllegalArgumentException(
-                    "the joint backbone " + name + " has no tail; use average instead, or one" + " backbone");
+                    "the joint backbone " + name + " has no tail; use average instead, or one backbone");
         }
         return new ClassifierTail(only().cut());
     }
@@ -324,8 +321,7 @@ public final class Backbone {
                 if (maps.elements() == 0) {
                     throw new IllegalArgumentException("images of " + height + "×" + width + " do not fit " + this
                             + ": the input of layer " + part.layer(stage.name())
-                            + " is too small or of the wrong size; "
-                            + (isOfOneSize() ? onlySize() : smallest()));
+                            + " is too small or of the wrong size; " + smallest());
                 }
             }
         }
@@ -343,21 +339,6 @@ public final class Backbone {
                 && width > 0
                 && parts.stream()
                         .allMatch(part -> part.cut().features(height, width).elements() > 0);
-    }
-
-    /** Returns whether the file of the network was exported for one image size, whatever it says about its input. */
-    private boolean isOfOneSize() {
-        int only = about().size();
-        return definition.isPresent()
-                && fits(only, only)
-                && IntStream.of(only / 2, only - NEARBY, only + NEARBY, 2 * only)
-                        .noneMatch(side -> fits(side, side));
-    }
-
-    private String onlySize() {
-        int only = about().size();
-        return "its file was exported for images of " + only + "×" + only + " only: use that size, with train"
-                + " --image-size " + only + ", or export it again with dynamic height and width";
     }
 
     private String smallest() {

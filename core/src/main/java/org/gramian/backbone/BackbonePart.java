@@ -109,7 +109,7 @@ record BackbonePart(
     /** Returns the parameters of some stages under their names in the backbone. */
     Stream<ParameterSpec> parameters(List<NetworkLayer> stages) {
         return new Chain(cut.text(), stages)
-                .parameters(NetworkLayer.COLOURS).stream().map(spec -> prefix.isEmpty() ? spec : spec.under(prefix));
+                .parameters(NetworkLayer.COLOURS).stream().map(this::named);
     }
 
     /** Estimates the number of elements that training keeps of one image, for each computed layer. */
@@ -129,22 +129,28 @@ record BackbonePart(
      * @param layers receives the maps of each feature layer before they are resized
      */
     Var apply(Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener, Consumer<Var> layers) {
-        Bindings own = prefix.isEmpty() ? parameters : parameters.under(prefix);
-        List<Var> taken = new ArrayList<>();
-        return run(listener == null ? computed : cut.stages(), adapted(images), taken, own, listener, layers);
+        List<NetworkLayer> stages = listener == null ? computed : cut.stages();
+        return run(stages, adapted(images), new ArrayList<>(), own(parameters), listener, layers);
+    }
+
+    private Bindings own(Bindings parameters) {
+        return prefix.isEmpty() ? parameters : parameters.under(prefix);
+    }
+
+    private ParameterSpec named(ParameterSpec spec) {
+        return prefix.isEmpty() ? spec : spec.under(prefix);
     }
 
     /** Returns weights and biases of the convolutions with a batch norm, the norm folded into them. */
     Stream<ParameterSpec> folded(Bindings parameters) {
-        Bindings own = prefix.isEmpty() ? parameters : parameters.under(prefix);
+        Bindings own = own(parameters);
         return cut.stages().stream()
                 .flatMap(NetworkLayer::convolutions)
                 .flatMap(conv -> conv.folded(own).entrySet().stream())
                 .map(entry -> {
                     Tensor value = entry.getValue().value();
-                    ParameterSpec spec =
-                            new ParameterSpec(entry.getKey(), value.shape(), Role.FITTED, (_, _, _) -> value.copy());
-                    return prefix.isEmpty() ? spec : spec.under(prefix);
+                    return named(
+                            new ParameterSpec(entry.getKey(), value.shape(), Role.FITTED, (_, _, _) -> value.copy()));
                 });
     }
 

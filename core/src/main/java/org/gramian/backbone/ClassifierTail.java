@@ -3,7 +3,6 @@ package org.gramian.backbone;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSpec;
@@ -31,9 +30,6 @@ import org.gramian.tensor.Shape;
  * tail undoes that exactly, by the inverse of the interpolation.
  */
 public final class ClassifierTail {
-    /** Upper bound of the search for a size that fits. */
-    private static final int LARGEST = 64;
-
     private final LayerSelection cut;
     private final Chain stages;
     private final boolean resized;
@@ -151,24 +147,14 @@ public final class ClassifierTail {
      * @throws IllegalArgumentException if the size is not supported; the message names one that is
      */
     public void requireFits(long height, long width) {
-        if (!fits(height, width)) {
+        Shape entering = entering(height, width);
+        if (entering.elements() == 0 || stages.output(entering).elements() == 0) {
             int side = cut.network().about().size();
             Shape usual = cut.features(side, side);
             throw new IllegalArgumentException(this + ": feature maps of " + height + "×" + width + " do not fit; "
-                    + IntStream.rangeClosed(1, LARGEST)
-                            .filter(square -> fits(square, square))
-                            .mapToObj(square -> "the smallest square that fits is " + square + "×" + square + ", ")
-                            .findFirst()
-                            .orElse("")
-                    + "images of " + side + "×" + side + ", the network's native size, give " + usual.at(1)
-                    + "×"
+                    + "images of " + side + "×" + side + ", the network's native size, give " + usual.at(1) + "×"
                     + usual.at(2) + " at " + grid().orElse(layer()));
         }
-    }
-
-    private boolean fits(long height, long width) {
-        Shape entering = entering(height, width);
-        return entering.elements() > 0 && stages.output(entering).elements() > 0;
     }
 
     /**

@@ -134,16 +134,10 @@ public final class Segment {
     }
 
     private Plan plan(Shape state) {
-        Plan known = plans.get(state);
-        if (known != null) {
-            return known;
-        }
-        Plan made = plan(nodes, state);
-        if (plans.size() >= MAX_PLANS) {
+        if (plans.size() >= MAX_PLANS && !plans.containsKey(state)) {
             plans.clear();
         }
-        plans.put(state, made);
-        return made;
+        return plans.computeIfAbsent(state, size -> plan(nodes, size));
     }
 
     private Plan plan(List<OnnxNode> operators, Shape state) {

@@ -56,8 +56,8 @@ public final class Libtorch {
         LibtorchLoader.Libraries libraries = LibtorchLoader.load(folder);
         this.symbols = libraries.symbols();
         this.compiler = libraries.compiler();
-        this.abiVersion = (long) invoke(
-                LINKER.downcallHandle(symbol("aoti_torch_abi_version"), FunctionDescriptor.of((MemoryLayout) JAVA_LONG)));
+        this.abiVersion = (long) invoke(LINKER.downcallHandle(
+                symbol("aoti_torch_abi_version"), FunctionDescriptor.of((MemoryLayout) JAVA_LONG)));
         this.lists = symbols.find("torch_call_dispatcher").isPresent();
         this.cudaDevices = libraries.cuda() ? countCudaDevices() : 0;
         this.synchronizer = find("cudaDeviceSynchronize", FunctionDescriptor.of(JAVA_INT));

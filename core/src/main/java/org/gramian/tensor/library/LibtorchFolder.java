@@ -118,7 +118,8 @@ public record LibtorchFolder(
         Manifest touched(Path folder) throws IOException {
             List<Entry> present = new ArrayList<>();
             for (Entry entry : entries) {
-                long changed = Files.getLastModifiedTime(folder.resolve(entry.name)).toMillis();
+                long changed =
+                        Files.getLastModifiedTime(folder.resolve(entry.name)).toMillis();
                 present.add(new Entry(entry.name, entry.size, changed, entry.sha256));
             }
             return new Manifest(present);

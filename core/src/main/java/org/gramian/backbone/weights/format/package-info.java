@@ -6,7 +6,7 @@
  *
  * <pre>{@code
  * try (Arena arena = Arena.ofShared()) {
- *     TensorFile file = WeightFile.read(Path.of("resnet50-11ad3fa6.pth"), arena, System.err::println);
+ *     TensorFile file = WeightFile.read(Path.of("resnet50-11ad3fa6.pth"), arena, remarks);
  *     StoredTensor first = file.get("conv1.weight");
  * }
  * }</pre>

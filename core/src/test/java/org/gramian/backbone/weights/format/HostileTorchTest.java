@@ -142,6 +142,25 @@ final class HostileTorchTest {
     }
 
     @Test
+    void checkpointIsUnwrappedAndPrefixRemoved() throws IOException {
+        Pickle storage = new Pickle().storage(DType.F32, "0", 1);
+        Pickle pickle =
+                start().op('}', '(').text("epoch").whole(3).text("state_dict").op('}');
+        pickle.text("module.a")
+                .tensor(storage, 0, new long[] {1}, new long[] {1})
+                .op('s', 'u');
+        List<String> remarks = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined()) {
+            assertThat(WeightFile.read(zip(pickle.end(), new byte[4]), arena, remarks::add)
+                            .tensors())
+                    .containsOnlyKeys("a");
+        }
+        assertThat(remarks).hasSize(2);
+        assertThat(remarks.getFirst()).has(facts("'state_dict'"));
+        assertThat(remarks.getLast()).has(facts("'module.'"));
+    }
+
+    @Test
     void rejectsTooManyOperationsMemosAndMarks() throws IOException {
         byte[] values = new byte[PickleReader.MAX_OPERATIONS + 1];
         Arrays.fill(values, (byte) 'N');

@@ -13,22 +13,18 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.config.Settings;
-import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.HeadCandidate;
 import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.HeadSearch;
-import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,17 +57,8 @@ final class FrozenFirstTest {
     }
 
     private TrainingRun trainer(Settings settings, Consumer<TrainEvent> also, Cancellation breaks) {
-        return TrainingRun.of(dataset.orElseThrow())
-                .with(settings)
-                .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))
-                .with(TrainingContext.of(Device.CPU)
-                        .withThreads(2)
-                        .withListener(event -> {
-                            events.add(event);
-                            also.accept(event);
-                        })
-                        .withCancellation(breaks)
-                        .withCheckpointing(Checkpointing.every(Duration.ofDays(1))));
+        Consumer<TrainEvent> kept = events::add;
+        return new SmallRun(dataset.orElseThrow(), settings, folder.resolve("run")).trainer(kept.andThen(also), breaks);
     }
 
     private RunResult train(Settings settings, String place) throws IOException, InterruptedException {
@@ -134,11 +121,8 @@ final class FrozenFirstTest {
     void oneTrainingImagePerClassEndsWithAModel() throws IOException, InterruptedException {
         Dataset two = PaintedImages.folders(folder.resolve("two"), 2, 2);
         Settings half = settings().with("data.protocol", Protocol.parse("holdout:0.5"));
-        TrainingRun.of(two)
-                .with(half)
-                .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))
-                .with(trainer(half, _ -> {}, Cancellation.onRequest()).context())
-                .train(folder.resolve("run"));
+        SmallRun run = new SmallRun(two, half, folder.resolve("run"));
+        run.trainer(events::add, Cancellation.onRequest()).train(run.place());
         assertThat(events).noneMatch(TrainEvent.HeadChosen.class::isInstance);
         assertThat(ModelFile.header(folder.resolve("run/model.safetensors"))
                         .head()

@@ -29,26 +29,28 @@ import org.gramian.train.loop.TrainingContext;
  * A run of few small images and steps, which takes parts of a second.
  *
  * @param dataset 2 classes with 6 images each, or something else
- * @param settings two folds, a small pooling, one epoch of stage 1
+ * @param settings {@link #SETTINGS} or others
  * @param place where it is kept
  */
 record SmallRun(Dataset dataset, Settings settings, Path place) {
+    /** Two folds, a small pooling, one epoch of stage 1. */
+    static final Settings SETTINGS = Settings.NONE
+            .with("network.backbone", "filters")
+            .with("data.crops", CropPlan.parse("center:16"))
+            .with("network.pooling", "conv:6/rbf/spd:4/relu/triu/root/l2")
+            .with("data.protocol", Protocol.parse("kfold:2"))
+            .with("data.validation", 0.34)
+            .with("stage1.epochs", 1)
+            .with("stage2.epochs", 0)
+            .with("optimizer.batch", 4);
+
     /** Nothing yet. */
     SmallRun(Path folder) {
         this(new Dataset(folder, List.of(), List.of()), Settings.NONE, folder);
     }
 
     static SmallRun in(Path folder) throws IOException {
-        Settings settings = Settings.NONE
-                .with("network.backbone", "filters")
-                .with("data.crops", CropPlan.parse("center:16"))
-                .with("network.pooling", "conv:6/rbf/spd:4/relu/triu/root/l2")
-                .with("data.protocol", Protocol.parse("kfold:2"))
-                .with("data.validation", 0.34)
-                .with("stage1.epochs", 1)
-                .with("stage2.epochs", 0)
-                .with("optimizer.batch", 4);
-        return new SmallRun(PaintedImages.folders(folder.resolve("images"), 6, 6), settings, folder.resolve("run"));
+        return new SmallRun(PaintedImages.folders(folder.resolve("images"), 6, 6), SETTINGS, folder.resolve("run"));
     }
 
     SmallRun of(Dataset other) {
@@ -97,12 +99,12 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
         trainer(stop, breaks).train(place);
     }
 
-    /** Returns the hash of every file of a run by its name. */
+    /** Returns the hash of every file of a run by its path in the folder. */
     static Map<String, String> hashes(Path run) throws IOException {
         Map<String, String> hashes = new TreeMap<>();
         try (Stream<Path> files = Files.walk(run)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
-                hashes.put(file.getFileName().toString(), Sha256.hex(Sha256.of(file)));
+                hashes.put(run.relativize(file).toString(), Sha256.hex(Sha256.of(file)));
             }
         }
         return hashes;

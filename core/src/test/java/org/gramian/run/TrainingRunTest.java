@@ -12,35 +12,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.Metric;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.run.config.Settings;
-import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.History;
-import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** From a folder of 3 classes with 6 images each to models, whole or in parts. */
 class TrainingRunTest {
-    private static final Duration NEVER = Duration.ofDays(1);
-
     @TempDir
     private Path folder = Path.of("");
 
@@ -51,67 +42,34 @@ class TrainingRunTest {
     @BeforeEach
     void paint() throws IOException {
         dataset = PaintedImages.folders(folder.resolve("images"), 6, 6, 6);
-        settings = Settings.NONE
-                .with("network.backbone", "filters")
-                .with("data.crops", CropPlan.parse("center:16"))
-                .with("network.pooling", "conv:6/rbf/spd:4/relu/triu/root/l2")
-                .with("data.protocol", Protocol.parse("kfold:2"))
-                .with("data.validation", 0.34)
-                .with("stage1.epochs", 2)
-                .with("stage2.epochs", 1)
-                .with("optimizer.batch", 4);
+        settings = SmallRun.SETTINGS.with("stage1.epochs", 2).with("stage2.epochs", 1);
     }
 
     private WeightStore weights() {
         return new WeightStore(folder.resolve("weights"));
     }
 
-    private static TrainingContext context(Consumer<TrainEvent> listener, Cancellation breaks) {
-        return TrainingContext.of(Device.CPU)
-                .withThreads(2)
-                .withListener(listener)
-                .withCancellation(breaks)
-                .withCheckpointing(Checkpointing.every(NEVER));
-    }
-
     private TrainingRun trainer() {
-        return trainer(Cancellation.onRequest());
+        return trainer(events::add, Cancellation.onRequest());
     }
 
-    private TrainingRun trainer(Cancellation breaks) {
-        return TrainingRun.of(dataset)
-                .with(settings)
-                .with(weights(), Optional.of(folder.resolve("cache")))
-                .with(context(events::add, breaks));
+    private TrainingRun trainer(Consumer<TrainEvent> listener, Cancellation breaks) {
+        return new SmallRun(dataset, settings, folder.resolve("run"))
+                .trainer(listener, breaks)
+                .with(weights(), Optional.of(folder.resolve("cache")));
     }
 
     private RunResult train(String place) throws IOException, InterruptedException {
         return trainer().train(folder.resolve(place));
     }
 
-    /** Every file of a run with its content. */
-    private Map<String, List<Byte>> content(String place) throws IOException {
-        Map<String, List<Byte>> content = new TreeMap<>();
-        Path root = folder.resolve(place);
-        try (Stream<Path> files = Files.walk(root)) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
-                List<Byte> bytes = new ArrayList<>();
-                for (byte one : Files.readAllBytes(file)) {
-                    bytes.add(one);
-                }
-                content.put(root.relativize(file).toString(), bytes);
-            }
-        }
-        return content;
+    /** The hash of every file of a run. */
+    private Map<String, String> content(String place) throws IOException {
+        return SmallRun.hashes(folder.resolve(place));
     }
 
     private void requireSameFiles(String found, String wanted) throws IOException {
-        Map<String, List<Byte>> whole = content(wanted);
-        Map<String, List<Byte>> other = content(found);
-        assertThat(other.keySet()).as(found).isEqualTo(whole.keySet());
-        whole.forEach((file, bytes) -> assertThat(bytes.equals(other.get(file)))
-                .as("%s/%s", found, file)
-                .isTrue());
+        assertThat(content(found)).as(found).isEqualTo(content(wanted));
     }
 
     @Test
@@ -163,7 +121,7 @@ class TrainingRunTest {
     @Test
     void finishedRunIsNotTrainedAgain() throws IOException, InterruptedException {
         RunResult first = train("run");
-        Map<String, List<Byte>> before = content("run");
+        Map<String, String> before = content("run");
         events.clear();
         RunResult again = train("run");
         assertThat(again).isEqualTo(first);
@@ -176,7 +134,7 @@ class TrainingRunTest {
     @Test
     void finishedRunOfAnotherConfigurationIsRefused() throws IOException, InterruptedException {
         train("run");
-        Map<String, List<Byte>> before = content("run");
+        Map<String, String> before = content("run");
         settings = settings.with("optimizer.batch", 5);
         assertThatThrownBy(() -> train("run"))
                 .isInstanceOf(IOException.class)
@@ -209,14 +167,12 @@ class TrainingRunTest {
     private boolean interrupted(String place, int steps) throws IOException, InterruptedException {
         Cancellation breaks = Cancellation.onRequest();
         int[] taken = {0};
-        TrainingContext context = context(
-                event -> {
-                    if (event instanceof Stepped _ && ++taken[0] == steps) {
-                        breaks.cancel();
-                    }
-                },
-                breaks);
-        return trainer().with(context).train(folder.resolve(place)).early().isEmpty();
+        Consumer<TrainEvent> stop = event -> {
+            if (event instanceof Stepped _ && ++taken[0] == steps) {
+                breaks.cancel();
+            }
+        };
+        return trainer(stop, breaks).train(folder.resolve(place)).early().isEmpty();
     }
 
     @Test
@@ -240,8 +196,8 @@ class TrainingRunTest {
         long[] seconds = {0};
         Cancellation breaks = Cancellation.after(
                 Duration.ofSeconds(1), () -> Duration.ofSeconds(seconds[0]).toNanos());
-        TrainingContext context = context(event -> seconds[0] += event instanceof Stepped _ ? 1 : 0, breaks);
-        RunResult early = trainer().with(context).train(folder.resolve("run"));
+        RunResult early = trainer(event -> seconds[0] += event instanceof Stepped _ ? 1 : 0, breaks)
+                .train(folder.resolve("run"));
         assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
         assertThat(early.folds()).singleElement().satisfies(fold -> {
             assertThat(fold.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);

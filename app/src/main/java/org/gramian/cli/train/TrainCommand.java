@@ -186,11 +186,7 @@ public final class TrainCommand implements Callable<Integer> {
         }
         requireNotInterrupted(trainer);
         interruption.keeps(training.keepEvery());
-        int code = train(trainer, plan, audit, folder, display);
-        if (resumed != null && !display.trained()) {
-            console.say("the run was already finished");
-        }
-        return code;
+        return train(trainer, plan, audit, folder, display);
     }
 
     private static void requireNotInterrupted(TrainingRun trainer) {

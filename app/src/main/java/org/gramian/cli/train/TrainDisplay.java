@@ -62,7 +62,6 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private int foldsTrained;
     private long foldStart;
     private long foldNanos;
-    private boolean trained;
 
     TrainDisplay(Console console) {
         this.console = console;
@@ -81,18 +80,22 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         foldNanos = 0;
     }
 
-    /** Returns whether anything was trained. */
-    synchronized boolean trained() {
-        return trained;
-    }
-
     @Override
     public synchronized void accept(TrainEvent event) {
         track(event);
-        if (console.isJson()) {
-            json.accept(event, stage, fold);
-        } else {
-            show(event);
+        switch (event) {
+            case Task(String name, long done, long total) ->
+                show((inFold && !console.isJson() ? fold : "") + name, total, done);
+            case Warning(String text) -> say(text);
+            case Audited audited -> show(audited);
+            case RefitSkipped skipped -> detail("classifier not refit: " + skipped.reason());
+            default -> {
+                if (console.isJson()) {
+                    json.accept(event, stage, fold);
+                } else {
+                    show(event);
+                }
+            }
         }
         if (event instanceof FoldDone) {
             inFold = false;
@@ -133,14 +136,10 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                         || event instanceof FoldDone
                         || event instanceof HeadChosen
                         || event instanceof Warning);
-        trained |= atWork;
     }
 
     private void show(TrainEvent event) {
         switch (event) {
-            case Task(String name, long done, long total) -> show((inFold ? fold : "") + name, total, done);
-            case Warning(String text) -> say(text);
-            case Audited audited -> show(audited);
             case FoldStarted started ->
                 say("%ssplit '%s': %d train, %d validation%s, %d test images%s"
                         .formatted(
@@ -158,7 +157,6 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
             case HeadChosen chosen -> show(chosen);
             case Solved found -> detail("classifier " + solution(found));
             case Refitted refit -> detail(refit(refit));
-            case RefitSkipped skipped -> detail("classifier not refit: " + skipped.reason());
             case StageStarted started ->
                 detail("%s: at most %d epochs of %d crops"
                         .formatted(name(started.stage()), started.epochs(), started.crops()));
@@ -175,6 +173,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                     say(fold + "finished before; " + testAccuracy(over.test()));
                 }
             }
+            default -> {}
         }
     }
 

@@ -3,10 +3,8 @@ package org.gramian.cli.train;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.gramian.cli.common.Console;
-import org.gramian.cli.common.Progress;
 import org.gramian.run.StageClock;
 import org.gramian.train.event.TrainEvent;
-import org.gramian.train.event.TrainEvent.Audited;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Evaluated;
 import org.gramian.train.event.TrainEvent.FirstModel;
@@ -14,23 +12,20 @@ import org.gramian.train.event.TrainEvent.FoldDone;
 import org.gramian.train.event.TrainEvent.FoldStarted;
 import org.gramian.train.event.TrainEvent.HeadCandidate;
 import org.gramian.train.event.TrainEvent.HeadChosen;
-import org.gramian.train.event.TrainEvent.RefitSkipped;
 import org.gramian.train.event.TrainEvent.Refitted;
 import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.event.TrainEvent.StageDone;
 import org.gramian.train.event.TrainEvent.StageStarted;
-import org.gramian.train.event.TrainEvent.Stepped;
-import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.event.TrainEvent.TestAccuracy;
-import org.gramian.train.event.TrainEvent.Warning;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the events of a run for {@code --log-format json}; accuracies are fractions, epochs and stages count from 1. */
+/**
+ * Writes the numbers of a run for {@code --log-format json}; accuracies are fractions, epochs and stages count from 1. Progress,
+ * warnings and findings are those of {@link TrainDisplay}.
+ */
 final class TrainEventJson {
     private final Console console;
     private final StageClock clock;
-    private @Nullable Progress progress;
-    private String task = "";
 
     TrainEventJson(Console console, StageClock clock) {
         this.console = console;
@@ -38,18 +33,12 @@ final class TrainEventJson {
     }
 
     /**
-     * Writes an event.
+     * Writes an event of training; of the others nothing.
      *
      * @param prefix row and fold, as {@code fold 2/3, }
      */
     void accept(TrainEvent event, @Nullable StageStarted stage, String prefix) {
         switch (event) {
-            case Task(String name, long done, long total) -> progress(name, total, done);
-            case Warning(String text) -> console.say(text);
-            case Audited audited -> {
-                audited.findings().forEach(finding -> console.warn(finding.text()));
-                audited.unreadable().forEach(one -> console.warn("skipping " + one.name() + ": " + one.reason()));
-            }
             case FoldStarted fold ->
                 write(
                         "fold",
@@ -76,13 +65,11 @@ final class TrainEventJson {
                 values.put("kept", refit.kept());
                 write("refit", prefix, values);
             }
-            case RefitSkipped skipped -> console.say(prefix + "classifier not refit: " + skipped.reason());
             case StageStarted started ->
                 write(
                         "stage_start",
                         prefix,
                         values("stage", started.stage(), "epochs", started.epochs(), "crops", started.crops()));
-            case Stepped _ -> {} // one object per epoch is enough
             case EpochDone done -> {
                 if (stage != null) {
                     write("epoch", prefix, epoch(done, stage));
@@ -103,6 +90,7 @@ final class TrainEventJson {
                 write("test", prefix, values);
             }
             case FoldDone done -> write("fold_done", prefix, accuracy(done.test()));
+            default -> {}
         }
     }
 
@@ -152,14 +140,6 @@ final class TrainEventJson {
             values.put(pairs[i].toString(), pairs[i + 1]);
         }
         return values;
-    }
-
-    private void progress(String wanted, long all, long done) {
-        if (progress == null || !task.equals(wanted)) {
-            task = wanted;
-            progress = console.progress(wanted, all);
-        }
-        progress.accept(done);
     }
 
     private void write(String name, String prefix, Map<String, ?> values) {

@@ -39,7 +39,7 @@ final class KilledTrainingTest {
     static void trainUndisturbed() throws IOException {
         tiny = TinyTraining.in(root);
         undisturbed = root.resolve("undisturbed");
-        Run run = Run.of(begin(undisturbed).toArray()).done();
+        Run.of(begin(undisturbed).toArray()).done();
     }
 
     /** With the optimizer that has the most state. */

@@ -104,11 +104,6 @@ class BadInputTest {
     }
 
     @Test
-    void aTypoInThePooling() throws IOException {
-        assertRefused(randomFeatures(2, 3, 2, 2), "rbff/triu", facts("'rbff'", "'rbf'"));
-    }
-
-    @Test
     void anUpstreamGradientOfAnotherShape() throws IOException {
         Path file = randomFeatures(2, 3, 2, 2);
         Run run = Run.of("pool", "--pooling", "rbf/triu", "--upstream", file, file, folder.resolve("o.safetensors"));
@@ -121,12 +116,5 @@ class BadInputTest {
         Run run = Run.of("pool", "--device", "tpu", randomFeatures(2, 3, 2, 2), folder.resolve("o.safetensors"));
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).contains("'tpu'");
-    }
-
-    @Test
-    void anOptionThatIsNone() {
-        Run run = Run.of("doctor", "--jsn");
-        run.failed(ExitCode.USAGE, "--jsn", "--json", "gramian doctor --help");
-        assertThat(run.err().lines()).hasSizeLessThan(6);
     }
 }

@@ -55,13 +55,6 @@ class DistributionTest {
     }
 
     @Test
-    void theHelpNamesEveryPlatform() throws IOException, InterruptedException {
-        var outcome = run(new ProcessBuilder(SCRIPT, "--help"));
-        assertThat(outcome.exitCode()).isZero();
-        assertThat(outcome.output()).contains("linux-x86_64", "linux-aarch64", "osx-aarch64", "win-x86_64", "--jmods");
-    }
-
-    @Test
     void theDistributionRunsWithoutJava() throws IOException, InterruptedException {
         assumeTrue(Boolean.getBoolean("gramian.full"), "builds a distribution: ./verify --full");
         var built = run(new ProcessBuilder(SCRIPT, "--out", folder.toString()));

@@ -18,10 +18,10 @@ import org.junit.jupiter.api.io.TempDir;
 @DisabledOnOs(OS.WINDOWS)
 final class LauncherTest {
     private static final String MAVEN_THAT_BUILDS = """
-            sleep 1
-            mkdir -p "$(dirname "$0")/../a checkout/app/target/quick/runtime-jars"
-            touch "$(dirname "$0")/../a checkout/app/target/quick/gramian-app-1.jar"
-            """;
+        sleep 1
+        mkdir -p "$(dirname "$0")/../a checkout/app/target/quick/runtime-jars"
+        touch "$(dirname "$0")/../a checkout/app/target/quick/gramian-app-1.jar"
+        """;
 
     @TempDir
     Path folder;
@@ -38,6 +38,7 @@ final class LauncherTest {
         checkout.jdk("17.0.15");
 
         assertWantsAJdk(checkout.run("doctor"));
+        assertWantsAJdk(checkout.built().run("doctor"));
     }
 
     private static void assertWantsAJdk(Checkout.Outcome outcome) {
@@ -47,11 +48,6 @@ final class LauncherTest {
                 .startsWith("gramian: ")
                 .has(facts("JDK 25", "JAVA_HOME"))
                 .hasLineCount(1);
-    }
-
-    @Test
-    void withoutAJdkABuiltProgramSaysSoToo() throws Exception {
-        assertWantsAJdk(checkout.built().run("doctor"));
     }
 
     @Test

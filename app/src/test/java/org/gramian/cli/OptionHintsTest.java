@@ -13,6 +13,7 @@ class OptionHintsTest {
         "--momentum, --set optimizer.momentum=NUMBER",
         "--accumulate, --set optimizer.accumulate=N",
         "--fine-tun, --fine-tune",
+        "--epcohs, --epochs",
         "--pool, --pooling",
         "--learning-rat, --learning-rate"
     })

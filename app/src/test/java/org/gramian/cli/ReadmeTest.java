@@ -73,13 +73,6 @@ class ReadmeTest {
     }
 
     @Test
-    void theReadmeAndTheLauncherSpeakOfTheSameDownload() throws IOException {
-        for (String file : List.of("README.md", "scripts/build.sh")) {
-            assertThat(Files.readString(ROOT.resolve(file))).containsPattern("\\b230 MB\\b");
-        }
-    }
-
-    @Test
     void readmeAndGuideLinkEveryPage() throws IOException {
         String readme = Files.readString(ROOT.resolve("README.md"));
         String guide = Files.readString(ROOT.resolve("docs/guide.md"));

@@ -38,4 +38,11 @@ public record Run(int code, String out, String err) {
         assertThat(code).as(err).isEqualTo(expected);
         assertThat(err).has(facts(facts)).doesNotContain("\tat ");
     }
+
+    /** Requires an exit code, one line with facts, and no results. */
+    public void refused(int expected, Object... facts) {
+        failed(expected, facts);
+        assertThat(err).hasLineCount(1).doesNotContain("Exception");
+        assertThat(out).isEmpty();
+    }
 }

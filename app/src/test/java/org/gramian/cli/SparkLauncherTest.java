@@ -6,14 +6,14 @@ import static org.gramian.testing.Facts.facts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code gramian spark}: what goes to Spark's {@code SparkSubmit} and what to our program behind it. */
 @DisabledOnOs(OS.WINDOWS)
@@ -41,14 +41,14 @@ final class SparkLauncherTest {
         var java = jdk.resolve("bin/java");
         var tell = Files.readString(java).replaceFirst("#!.*\n", "");
         Checkout.script(java, """
-                case " $* " in *" org.apache.spark.launcher.Main "*)
-                    while [ "$1" != org.apache.spark.launcher.Main ]; do shift; done
-                    shift
-                    printf '\\0\\n'
-                    printf '%s\\0' "$0" "-Xmx$SPARK_DRIVER_MEMORY" "$SPARK_SUBMIT_OPTS" "$@"
-                    exit 0 ;;
-                esac
-                """ + tell);
+            case " $* " in *" org.apache.spark.launcher.Main "*)
+                while [ "$1" != org.apache.spark.launcher.Main ]; do shift; done
+                shift
+                printf '\\0\\n'
+                printf '%s\\0' "$0" "-Xmx$SPARK_DRIVER_MEMORY" "$SPARK_SUBMIT_OPTS" "$@"
+                exit 0 ;;
+            esac
+            """ + tell);
     }
 
     /** What is given to Spark's own program, and to ours behind it. */
@@ -85,15 +85,22 @@ final class SparkLauncherTest {
                         "",
                         "--jars",
                         "x.jar"))
-                .isEqualTo("<--conf>\n<a=b c>\n<--master>\n<spark://h:1>\n"
-                        + "<--class>\n<org.gramian.spark.cli.SparkMain>\n<--jars>\n</some/libtorch.jar,/some/libwebp.jar,x.jar>\n"
+                .isEqualTo("<--conf>\n"
+                        + "<a=b c>\n"
+                        + "<--master>\n"
+                        + "<spark://h:1>\n"
+                        + "<--class>\n"
+                        + "<org.gramian.spark.cli.SparkMain>\n"
+                        + "<--jars>\n"
+                        + "</some/libtorch.jar,/some/libwebp.jar,x.jar>\n"
                         + jar()
                         + "<predict>\n<m>\n<p q>\n<--out>\n<o>\n<>\n");
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
+    @Test
+    void optionsOfSparkMayHaveAnEqualsSign() throws Exception {
+        built();
+        List<String> options = List.of(
                 "--name",
                 "--deploy-mode",
                 "--packages",
@@ -104,16 +111,19 @@ final class SparkLauncherTest {
                 "--driver-library-path",
                 "--driver-memory",
                 "--keytab",
-                "--total-executor-cores"
-            })
-    void optionOfSparkMayHaveAnEqualsSign(String option) throws Exception {
-        built();
+                "--total-executor-cores");
+        List<String> apart = new ArrayList<>(List.of("spark", "--master", "yarn", "audit"));
+        List<String> joined = new ArrayList<>(List.of("spark", "--master=yarn", "audit"));
+        StringBuilder expected = new StringBuilder("<--master>\n<yarn>\n");
+        for (String option : options) {
+            apart.addAll(List.of(option, "a=b"));
+            joined.add(option + "=a=b");
+            expected.append("<" + option + ">\n<a=b>\n");
+        }
+        expected.append(program()).append("<audit>\n");
 
-        String apart = submitted("spark", "--master", "yarn", "audit", option, "a=b");
-
-        assertThat(apart).isEqualTo("<--master>\n<yarn>\n<" + option + ">\n<a=b>\n" + program() + "<audit>\n");
-        assertThat(submitted("spark", "--master=yarn", "audit", option + "=a=b"))
-                .isEqualTo(apart);
+        assertThat(submitted(apart.toArray(String[]::new))).isEqualTo(expected.toString());
+        assertThat(submitted(joined.toArray(String[]::new))).isEqualTo(expected.toString());
     }
 
     @Test
@@ -190,13 +200,13 @@ final class SparkLauncherTest {
     void firstUseBuildsModuleAndSparkHome() throws Exception {
         launching(checkout.jdk("25"));
         checkout.maven("""
-                case "$*" in *'-pl spark -am'*) ;; *) exit 1 ;; esac
-                quick="$(dirname "$0")/../a checkout/spark/target/quick"
-                mkdir -p "$quick" "$quick/../../src/main/launch"
-                touch "$quick/gramian-spark-1-submit.jar" "$quick/../../src/main/launch/spark.jvm"
-                printf /some/libtorch.jar,/some/libwebp.jar >"$quick/native.jars"
-                printf /jars/one.jar:/jars/two.jar >"$quick/spark.classpath"
-                """);
+            case "$*" in *'-pl spark -am'*) ;; *) exit 1 ;; esac
+            quick="$(dirname "$0")/../a checkout/spark/target/quick"
+            mkdir -p "$quick" "$quick/../../src/main/launch"
+            touch "$quick/gramian-spark-1-submit.jar" "$quick/../../src/main/launch/spark.jvm"
+            printf /some/libtorch.jar,/some/libwebp.jar >"$quick/native.jars"
+            printf /jars/one.jar:/jars/two.jar >"$quick/spark.classpath"
+            """);
 
         var outcome = checkout.run("spark", "--help");
 

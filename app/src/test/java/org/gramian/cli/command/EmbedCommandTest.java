@@ -24,7 +24,6 @@ import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
-import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -172,22 +171,15 @@ class EmbedCommandTest {
 
     @Test
     void rejectsInvalidArguments() throws IOException {
-        assertRefused(
-                ExitCode.USAGE,
-                facts(".safetensors", ".npy", ".csv", ".parquet"),
-                Run.of("embed", model, photos, folder.resolve("out.txt")));
-        assertRefused(ExitCode.USAGE, facts(model), Run.of("embed", model, photos, model));
+        Run.of("embed", model, photos, folder.resolve("out.txt"))
+                .refused(ExitCode.USAGE, ".safetensors", ".npy", ".csv", ".parquet");
+        Run.of("embed", model, photos, model).refused(ExitCode.USAGE, model);
         Path list = Files.writeString(folder.resolve("images.csv"), "path,class\nphotos/paper/a.bmp,paper\n");
-        assertRefused(ExitCode.USAGE, facts("images.csv"), Run.of("embed", model, list, list));
+        Run.of("embed", model, list, list).refused(ExitCode.USAGE, "images.csv");
         assertThat(list).content().startsWith("path,class");
-        assertRefused(ExitCode.DATA, facts("absent"), Run.of("embed", model, folder.resolve("absent"), out));
+        Run.of("embed", model, folder.resolve("absent"), out).refused(ExitCode.DATA, "absent");
         Files.writeString(model, "no model");
-        assertRefused(ExitCode.MODEL, facts(model), Run.of("embed", model, photos, out));
-    }
-
-    private void assertRefused(int code, Facts words, Run run) {
-        assertThat(run.code()).as(run.err()).isEqualTo(code);
-        assertThat(run.err()).has(words).hasLineCount(1).doesNotContain("Exception");
+        Run.of("embed", model, photos, out).refused(ExitCode.MODEL, model);
         assertThat(out).doesNotExist();
     }
 }

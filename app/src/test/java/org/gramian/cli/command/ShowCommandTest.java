@@ -44,12 +44,6 @@ class ShowCommandTest {
     }
 
     @Test
-    void acceptsRunFolders() throws IOException {
-        TinyModel.write(folder.resolve("model.safetensors"), "center:32");
-        assertThat(Run.of("show", folder).out()).containsPattern("backbone +filters");
-    }
-
-    @Test
     void rejectsFoldersOfSeveralModels() throws IOException {
         for (String fold : List.of("fold-1", "fold-2")) {
             Path place = Files.createDirectories(folder.resolve("run").resolve(fold));

@@ -1,13 +1,13 @@
 package org.gramian.cli.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.function.Predicate;
@@ -19,7 +19,6 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
-import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -112,25 +111,14 @@ final class WeightsCommandTest {
 
     @Test
     void rejectsInvalidNamesAndFiles() throws IOException {
-        assertRefused(ExitCode.MODEL, weights("verify", "vgg16"), facts("gramian weights verify", "vgg16"));
-        assertRefused(ExitCode.MODEL, weights("get", "vit-s16"), facts("gramian weights get", "vit-s16"));
-        assertRefused(ExitCode.USAGE, weights("get", "vgg61"), facts("gramian weights get", "vgg61"));
-        assertRefused(ExitCode.USAGE, weights("get", "filters"), facts("gramian weights get", "filters"));
-        assertRefused(
-                ExitCode.USAGE, weights("get", "vgg16", "--from", "nowhere"), facts("gramian weights get", "--from"));
-        assertRefused(
-                ExitCode.MODEL,
-                weights("import", "vgg16", squeezeNet()),
-                facts("gramian weights import", folder.resolve("mine.safetensors"), "safetensors"));
-        assertRefused(
-                ExitCode.MODEL,
-                weights("import", "vgg16", folder.resolve("absent.pth")),
-                facts("gramian weights import", folder.resolve("absent.pth")));
-    }
-
-    private static void assertRefused(int code, Run run, Facts start) {
-        assertThat(run.code()).isEqualTo(code);
-        assertThat(run.err()).startsWith("gramian weights ").has(start).hasLineCount(1);
-        assertThat(run.out()).isEmpty();
+        weights("verify", "vgg16").refused(ExitCode.MODEL, "gramian weights verify", "vgg16");
+        for (String name : List.of("vit-s16", "vgg61", "filters")) {
+            int code = name.equals("vit-s16") ? ExitCode.MODEL : ExitCode.USAGE;
+            weights("get", name).refused(code, "gramian weights get", name);
+        }
+        weights("get", "vgg16", "--from", "nowhere").refused(ExitCode.USAGE, "gramian weights get", "--from");
+        weights("import", "vgg16", squeezeNet())
+                .refused(ExitCode.MODEL, folder.resolve("mine.safetensors"), "safetensors");
+        weights("import", "vgg16", folder.resolve("absent.pth")).refused(ExitCode.MODEL, folder.resolve("absent.pth"));
     }
 }

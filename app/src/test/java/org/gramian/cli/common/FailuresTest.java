@@ -95,13 +95,4 @@ class FailuresTest {
     void internalErrorAsksForReport() {
         assertSaid(new NullPointerException("x"), ExitCode.FAILED, "GRAMIAN_DEBUG=1");
     }
-
-    @Test
-    void helpListsExitCodes() {
-        assertThat(Run.of("train", "--help-all").out())
-                .containsPattern("\\b3 [a-z]")
-                .containsPattern("\\b5 [a-z]");
-        assertThat(Run.of("--help").out())
-                .containsPattern("(?s)\\b0 [a-z].*\\b2 [a-z].*\\b3 [a-z].*\\b4 [a-z].*\\b5 [a-z]");
-    }
 }

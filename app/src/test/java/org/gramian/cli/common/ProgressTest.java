@@ -120,11 +120,6 @@ class ProgressTest {
     }
 
     @Test
-    void aTerminalHasAWidth() {
-        assertThat(Terminal.columns()).isPositive();
-    }
-
-    @Test
     void standardErrorDecidesWhetherThereIsABar(@TempDir Path folder) throws IOException {
         assertThat(leadsToATerminal(folder, "/dev/pts/3")).isTrue();
         assertThat(leadsToATerminal(folder, "/dev/tty1")).isTrue();

@@ -84,11 +84,10 @@ class AdmissionTest {
 
     @Test
     void refusesRequestsBeyondTheTimeLimit() throws HttpError {
-        Admission unmeasured = new Admission(new Limits(
-                Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
-        unmeasured.enter().images(32, 32, 0); // no measurement yet
-        Admission known = new Admission(new Limits(
-                Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
+        Duration five = Duration.ofSeconds(5);
+        Limits limits = new Limits(Limits.Upload.DEFAULT, new Limits.Load(256, 16, five, five));
+        new Admission(limits).enter().images(32, 32, 0); // no measurement yet
+        Admission known = new Admission(limits);
         measure(known);
         assertThatThrownBy(() -> known.enter().images(32, 32, 0))
                 .isInstanceOfSatisfying(

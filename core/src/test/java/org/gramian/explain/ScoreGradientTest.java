@@ -29,6 +29,11 @@ class ScoreGradientTest {
         return Tensors.uniform(new SplittableRandom(11), 0.1, 2, shape, DType.F64);
     }
 
+    private static void assertDerivative(double found, double forwards, double backwards) {
+        double expected = (forwards - backwards) / (2 * STEP);
+        assertThat(found).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(expected))));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -48,11 +53,10 @@ class ScoreGradientTest {
             Tensor gradient = new ScoreGradient(model, model.backbone().layer())
                     .at(features, 1)
                     .features();
-            double forwards = Models.score(model, features.addScaled(direction, STEP), 1);
-            double backwards = Models.score(model, features.addScaled(direction, -STEP), 1);
-            double expected = (forwards - backwards) / (2 * STEP);
-            double found = gradient.mul(direction).sum().item();
-            assertThat(found).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(expected))));
+            assertDerivative(
+                    gradient.mul(direction).sum().item(),
+                    Models.score(model, features.addScaled(direction, STEP), 1),
+                    Models.score(model, features.addScaled(direction, -STEP), 1));
         }
     }
 
@@ -81,8 +85,7 @@ class ScoreGradientTest {
                             .value()
                             .toDoubles()[0];
                 }
-                double expected = (scores[0] - scores[1]) / (2 * STEP);
-                assertThat(pair.contribution()).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(expected))));
+                assertDerivative(pair.contribution(), scores[0], scores[1]);
             }
         }
     }
@@ -141,9 +144,7 @@ class ScoreGradientTest {
                             0);
                 }
             }
-            double expected = (scores[0] - scores[1]) / (2 * STEP);
-            double found = gradient.mul(direction).sum().item();
-            assertThat(found).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(expected))));
+            assertDerivative(gradient.mul(direction).sum().item(), scores[0], scores[1]);
         }
     }
 

@@ -135,25 +135,12 @@ class BackbonesTest {
                         assertThat(file.file()).endsWith("-" + file.sha256().substring(0, 8) + ".pth"));
     }
 
+    /** Those of other networks are compared with their publishers' by their values. */
     @Test
-    void parameterNamesAreThoseOfFiles() {
+    void parameterNamesOfVggAreCaffes() {
         assertThat(names(Backbone.of("vgg16", "logits")))
                 .startsWith("conv1_1.weight", "conv1_1.bias", "conv1_2.weight")
                 .endsWith("fc7.bias", "fc8.weight", "fc8.bias");
-        assertThat(names(Backbone.of("resnet50", "logits")))
-                .startsWith("conv1.weight", "bn1.weight", "bn1.bias", "bn1.running_mean", "bn1.running_var")
-                .contains("layer1.0.downsample.0.weight", "layer1.0.downsample.1.running_var", "layer4.2.conv3.weight")
-                .doesNotContain("layer1.1.downsample.0.weight", "conv1.bias")
-                .endsWith("fc.weight", "fc.bias");
-        assertThat(names(Backbone.of("mobilenet_v3_large", "logits")))
-                .startsWith("features.0.0.weight", "features.0.1.weight")
-                .contains("features.4.block.2.fc1.weight", "features.15.block.3.1.running_var")
-                .endsWith("classifier.0.weight", "classifier.0.bias", "classifier.3.weight", "classifier.3.bias");
-        assertThat(names(Backbone.of("efficientnet_v2_s", "logits")))
-                .contains("features.1.0.block.0.0.weight", "features.6.14.block.2.fc2.bias", "features.7.0.weight")
-                .endsWith("classifier.1.weight", "classifier.1.bias");
-        assertThat(names(Backbone.of("resnet18"))).contains("layer2.0.downsample.0.weight", "layer4.1.bn2.bias");
-        assertThat(names(Backbone.of("resnet18"))).doesNotContain("layer1.0.downsample.0.weight", "fc.weight");
     }
 
     @Test

@@ -11,7 +11,7 @@
  * }
  * }</pre>
  *
- * <p>{@code TorchFile} finds the pickle and the storages of a {@code .pth}. {@code PickleReader} interprets the pickle. No code of the file is run: what is not a tensor is refused by name.
+ * <p>Its part {@code TorchFile} finds the pickle and the storages of a {@code .pth}. {@code PickleReader} interprets the pickle. No code of the file is run: what is not a tensor is refused by name.
  *
  * <p>Files are not trusted: sizes are checked against the file before memory is allocated, and every problem is
  * reported by a {@link org.gramian.tensor.file.TensorFileException} that names the expected and the found value.

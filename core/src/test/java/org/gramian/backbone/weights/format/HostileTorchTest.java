@@ -259,7 +259,7 @@ final class HostileTorchTest {
 
     @Test
     void rejectsLargePickle() throws IOException {
-        assertRefused(zip(new byte[TorchFile.MAX_PICKLE_BYTES + 1]), facts("16777216"));
+        assertRefused(zip(new byte[WeightFile.TorchFile.MAX_PICKLE_BYTES + 1]), facts("16777216"));
     }
 
     @Test

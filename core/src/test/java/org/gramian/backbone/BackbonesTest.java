@@ -94,25 +94,6 @@ class BackbonesTest {
 
     @ParameterizedTest
     @MethodSource("all")
-    void everyNetworkHasCitationLicenceAndPreprocessing(Backbone backbone) {
-        BackboneInfo about = backbone.about();
-        assertThat(List.of(
-                        about.title(),
-                        about.citation(),
-                        about.weights().source(),
-                        about.weights().licence()))
-                .allSatisfy(text -> assertThat(text).isNotBlank());
-        assertThat(backbone.layers()).contains(backbone.layer()).doesNotHaveDuplicates();
-        assertThat(backbone.preprocessing().mean()).hasSize(3);
-        assertThat(backbone.preprocessing().std())
-                .hasSize(3)
-                .allSatisfy(std -> assertThat(std).isPositive());
-        assertThat(backbone.features(about.size(), about.size()).at(1)).isGreaterThan(6);
-        assertThat(about.weights().needed()).isEqualTo(backbone.parameterCount() > 0);
-    }
-
-    @ParameterizedTest
-    @MethodSource("all")
     void parametersOfLayerArePrefixOfWholeNetwork(Backbone backbone) {
         List<String> whole = names(backbone.cutAt(backbone.layers().getLast()));
         assertThat(whole).doesNotHaveDuplicates();

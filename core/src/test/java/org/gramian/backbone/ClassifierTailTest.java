@@ -10,15 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.GradientCheck;
-import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -112,20 +109,6 @@ class ClassifierTailTest {
         Backbone.of("googlenet").tail().requireFits(3, 8);
     }
 
-    @Test
-    void mapsOfAnotherNumberAreRefused() {
-        ClassifierTail tail = Backbone.of("squeezenet").tail();
-        try (BackboneTrial trial = BackboneTrial.of(whole(Backbone.of("squeezenet")), DType.F32);
-                Tape tape = Tape.inference()) {
-            Var maps = tape.constant(Tensors.zeros(Shape.of(1, 500, 3, 3), DType.F32, Device.CPU));
-            assertRejected(
-                    () -> tail.apply(maps, trial.frozen(tape)),
-                    "squeezenet",
-                    "[n, 512, height, width]",
-                    "[1, 500, 3, 3]");
-        }
-    }
-
     /** Convolutions, a fire module, and a block with batch norms and a way around. */
     @ParameterizedTest
     @CsvSource({"squeezenet, fire8", "resnet18, layer4.0"})
@@ -141,21 +124,6 @@ class ClassifierTailTest {
             GradientCheck.Report report =
                     check.check(maps, trial.parameters().get(name).value());
             assertThat(report.worst()).as("%s", report).isLessThan(1e-6);
-        }
-    }
-
-    @Test
-    void predictionHoldsNothingButItsResult() {
-        ClassifierTail tail = Backbone.of("squeezenet", "fire7").tail();
-        try (ParameterSet parameters =
-                        ParameterSet.initialize(tail.parameters(), new SplittableRandom(1), DType.F32, Device.CPU);
-                Tape tape = Tape.inference()) {
-            Var maps = tape.constant(
-                    Tensors.gaussian(new SplittableRandom(2), Shape.of(1, tail.channels(), 5, 4), DType.F32));
-            long before = Tensor.live();
-            Var vectors = tail.apply(maps, Bindings.of(parameters.variables(tape)));
-            assertThat(Tensor.live()).isEqualTo(before + 1);
-            assertThat(vectors.shape()).isEqualTo(Shape.of(1, 1000));
         }
     }
 

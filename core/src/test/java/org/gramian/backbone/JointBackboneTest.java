@@ -6,7 +6,6 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
@@ -84,18 +83,6 @@ class JointBackboneTest {
                         .resolve(JOINT, 100)
                         .descriptorSize(JOINT.channels()))
                 .isEqualTo(256 + 256 * 257 / 2);
-    }
-
-    @Test
-    void allLayersAreTraced() {
-        try (Scope _ = Scope.open();
-                BackboneTrial trial = BackboneTrial.of(JOINT, DType.F32);
-                Tape tape = Tape.inference()) {
-            List<String> seen = new ArrayList<>();
-            JOINT.trace(
-                    tape.constant(image(JOINT.preprocessing())), trial.frozen(tape), (layer, maps) -> seen.add(layer));
-            assertThat(seen).isEqualTo(JOINT.layersUsed());
-        }
     }
 
     @Test

@@ -1,19 +1,15 @@
 package org.gramian.backbone;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.backbone.Network.Cuts;
 import org.gramian.backbone.network.Conv;
 import org.gramian.backbone.network.ConvolutionKernel.Border;
 import org.gramian.backbone.network.NetworkLayer;
@@ -29,7 +25,6 @@ import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Scoped;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Single stages against their definitions, in other words than theirs. */
@@ -178,19 +173,5 @@ class NetworkLayerTest {
                 .add(parameter(parameters, "fc.bias"));
         assertTensor(apply(dense, maps, parameters)).isCloseTo(sums.relu().reshape(5, 4, 1, 1), 1e-13);
         assertThat(dense.output(Shape.of(2, 3, 4)).elements()).isZero();
-    }
-
-    @Test
-    void networksThatContradictThemselvesAreRefused() {
-        BackboneInfo about = Backbone.of("filters").about();
-        NetworkLayer stage = Conv.of("a", 3, 3);
-        assertThatThrownBy(() -> new Network("n", List.of(stage, stage), new Cuts("a", "a"), about))
-                .has(facts("a"));
-        assertThatThrownBy(() -> new Network("n", List.of(stage), new Cuts("b", "a"), about))
-                .has(facts("b"));
-        assertThatThrownBy(() -> new Network("n", List.of(stage), new Cuts("a", "c"), about))
-                .has(facts("c"));
-        assertThatThrownBy(() -> Conv.of("a", 3, 4)).has(facts("odd", "4"));
-        assertThatThrownBy(() -> Conv.of("a", 3, 3).depthwise().parameters(5)).has(facts("5"));
     }
 }

@@ -22,30 +22,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** A network cut at several layers gives the maps of all of them on one grid. */
 @ExtendWith(Scoped.class)
 class TwoLayersTest {
-    @ParameterizedTest
-    @CsvSource({"squeezenet, fire6, fire9", "resnet18, layer2.0, layer2", "efficientnet-lite4, block18, block20"})
-    void theMapsOfBothAreStackedInTheirOrder(String network, String first, String second) {
-        Backbone both = Backbone.of(network, first + "+" + second);
-        Backbone one = Backbone.of(network, first);
-        Backbone other = Backbone.of(network, second);
-        assertThat(both.channelsOfLayers()).containsExactly(one.channels(), other.channels());
-        assertThat(both.channels()).isEqualTo(one.channels() + other.channels());
-        assertThat(both.features(66, 51)).isEqualTo(other.features(66, 51).with(0, both.channels()));
-        assertThat(both).hasToString(network + ":" + first + "+" + second).isEqualTo(one.cutAt(both.layer()));
-        assertThat(both.layersUsed()).isEqualTo(other.layersUsed());
-        Tensor images = Tensors.gaussian(new SplittableRandom(1), Shape.of(1, 3, 66, 51), DType.F32);
-        try (BackboneTrial trial = BackboneTrial.of(both, DType.F32)) {
-            Tensor stacked = trial.features(images);
-            assertTensor(stacked.slice(1, 0, one.channels()))
-                    .isIdenticalTo(new BackboneTrial(one, trial.parameters()).features(images));
-            assertTensor(stacked.slice(1, one.channels(), both.channels()))
-                    .isIdenticalTo(new BackboneTrial(other, trial.parameters()).features(images));
-        }
-    }
-
     /** Block 29 has half the height and width of block 20, or nearly: odd sizes are rounded up. */
     @ParameterizedTest
     @CsvSource({
+        "squeezenet, fire6+fire9, 66, 51",
+        "resnet18, layer2.0+layer2, 66, 51",
         "efficientnet-lite4, block20+block29, 64, 96",
         "efficientnet-lite4, block8+block20+block29, 66, 51",
         "squeezenet, fire2+fire4+fire6+fire9, 75, 64",
@@ -115,9 +96,11 @@ class TwoLayersTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "inception_4e+inception_4d | earlier one first | inception_4e+inception_4d | --layer inception_4d+inception_4e",
+                "inception_4e+inception_4d | earlier one first | inception_4e+inception_4d | --layer"
+                        + " inception_4d+inception_4e",
                 "inception_4e+inception_4e | earlier one first | inception_4e+inception_4e | googlenet",
-                "inception_4a+inception_4c+inception_4b | earlier one first | found | inception_4a+inception_4b+inception_4c",
+                "inception_4a+inception_4c+inception_4b | earlier one first | found |"
+                        + " inception_4a+inception_4b+inception_4c",
                 "inception_4d+inception_4f | no layer 'inception_4f' | did you mean | inception_4e",
                 "inception_3a+inception_3b+inception_4a+inception_4b+inception_4c | at most 4 | found 5 | inception_4c"
             })

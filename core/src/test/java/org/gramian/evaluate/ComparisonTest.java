@@ -3,6 +3,7 @@ package org.gramian.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
@@ -112,8 +113,7 @@ final class ComparisonTest {
         assertThatIOException()
                 .isThrownBy(() -> EvaluationFile.readAll(folder))
                 .withMessageContaining("fold-*/evaluation.json");
-        assertThatIOException()
-                .isThrownBy(() -> EvaluationFile.readAll(folder.resolve("absent")))
-                .has(facts(folder.resolve("absent")));
+        assertRejected(
+                IOException.class, () -> EvaluationFile.readAll(folder.resolve("absent")), folder.resolve("absent"));
     }
 }

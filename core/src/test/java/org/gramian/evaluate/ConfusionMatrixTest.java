@@ -1,9 +1,7 @@
 package org.gramian.evaluate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
-import static org.gramian.testing.Facts.facts;
 
 import java.util.Comparator;
 import java.util.List;
@@ -73,12 +71,5 @@ final class ConfusionMatrixTest {
                 .noneMatch(PredictionTable.Row::right)
                 .isSortedAccordingTo(Comparator.comparingDouble(PredictionTable.Row::probability)
                         .reversed());
-    }
-
-    @Test
-    void anInvalidMatrixIsRefused() {
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new ConfusionMatrix(List.of("a", "b"), List.of(List.of(1, 2))))
-                .has(facts("2", "2"));
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.ArrayList;
@@ -79,28 +80,11 @@ final class EvaluationTest {
                 evaluation.predictions().stream().filter(ImagePrediction::right).count());
     }
 
-    @Test
-    void aPerfectModelHasPerfectMetrics() {
-        int[] truths = {0, 1, 2, 2};
-        Evaluation perfect = MadeUp.of(3, truths, truths);
-        assertThat(perfect.accuracy()).isEqualTo(new Proportion(4, 4));
-        assertThat(perfect.confusion().macroF1()).isEqualTo(1);
-        assertThat(perfect.confusion().macroRecall()).isEqualTo(1);
-        Evaluation sure = new Evaluation(
-                MadeUp.SETTING,
-                List.of("a", "b"),
-                List.of(new ImagePrediction("x", 1, Logits.of(0, ImagePrediction.MOST))));
-        assertThat(sure.calibration().logLoss()).isZero();
-        assertThat(sure.calibration().brier()).isZero();
-        assertThat(sure.calibration().error()).isZero();
-    }
-
     @ParameterizedTest
     @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 1e101})
     void nonFiniteScoresAreRefusedWithTheImageName(double score) {
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new ImagePrediction("wood/7.jpg", 0, Logits.of(1, score)))
-                .has(facts("wood/7.jpg", score, "class", "1"));
+        assertRejected(
+                () -> new ImagePrediction("wood/7.jpg", 0, Logits.of(1, score)), "wood/7.jpg", score, "class", "1");
     }
 
     @Test

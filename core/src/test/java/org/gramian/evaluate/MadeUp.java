@@ -1,17 +1,27 @@
 package org.gramian.evaluate;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
+import org.gramian.model.ModelCard;
+import org.gramian.testing.TinyModel;
 
 /** Random evaluations. */
 final class MadeUp {
     static final Setting SETTING = new Setting("thirds:3", "third 1", new Fingerprint("a".repeat(64)), 7);
 
     private MadeUp() {}
+
+    static ModelCard card(List<String> classes, double temperature, Map<String, String> origin) {
+        ModelCard tiny = TinyModel.card("paper:24");
+        return new ModelCard(
+                classes, tiny.preprocessing(), tiny.crops(), temperature, new LinkedHashMap<>(origin), tiny.metrics());
+    }
 
     static List<String> classes(int count) {
         return IntStream.range(0, count).mapToObj(k -> "class " + k).toList();

@@ -3,6 +3,7 @@ package org.gramian.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.List;
@@ -127,10 +128,8 @@ final class PairedTestTest {
 
     @Test
     void invalidCountsAreRefused() {
-        assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new PairedTest(0, 0, 0, 0));
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new PairedTest(1, -1, 2, 0))
-                .has(facts("1", "-1", "2", "0"));
+        assertRejected(() -> new PairedTest(0, 0, 0, 0));
+        assertRejected(() -> new PairedTest(1, -1, 2, 0), "1", "-1", "2", "0");
     }
 
     private static Evaluation at(Evaluation evaluation, Setting setting) {

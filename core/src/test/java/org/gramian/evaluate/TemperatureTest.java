@@ -1,9 +1,8 @@
 package org.gramian.evaluate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.Arrays;
 import java.util.List;
@@ -97,16 +96,6 @@ final class TemperatureTest {
                 .isGreaterThanOrEqualTo(1 / (1 + 3 * (classes - 1) / (Math.E * Temperature.PRIOR)));
     }
 
-    @RandomTest
-    void sourceCountsImagesAndKeepsTheFormerCalibration(Seed seed) {
-        List<ImagePrediction> predictions = MadeUp.predictions(seed.random(), 7, 3);
-        assertThat(fit(predictions).source()).contains("7").doesNotContain("cross");
-        Temperature both = Temperature.fit(predictions, Optional.of("5-fold cross-validation"));
-        assertThat(both.source()).contains("7", "5-fold cross-validation");
-        assertThat(both.isCalibrated()).isTrue();
-        assertThat(Temperature.NONE.isCalibrated()).isFalse();
-    }
-
     private static Temperature fit(List<ImagePrediction> predictions) {
         return Temperature.fit(predictions, Optional.empty());
     }
@@ -114,10 +103,8 @@ final class TemperatureTest {
     @Test
     void invalidTemperaturesAreRefused() {
         for (double value : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) {
-            assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> new Temperature(value, "images"))
-                    .has(facts("0", value));
+            assertRejected(() -> new Temperature(value, "images"), "0", value);
         }
-        assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> fit(List.of()));
+        assertRejected(() -> fit(List.of()));
     }
 }

@@ -42,7 +42,7 @@ final class TestImagesTest {
     }
 
     private static ModelCard trainedOn(FoldSet plan, int fold) {
-        return TinyModel.card(DATASET.classes(), 1, origin(plan, fold));
+        return MadeUp.card(DATASET.classes(), 1, origin(plan, fold));
     }
 
     private static Map<String, String> origin(FoldSet plan, int fold) {
@@ -130,7 +130,7 @@ final class TestImagesTest {
 
     @Test
     void aModelWithoutOriginIsEvaluatedOnAllImagesWithARemark() {
-        ModelCard card = TinyModel.card(DATASET.classes(), 1, Map.of("seed", "1"));
+        ModelCard card = MadeUp.card(DATASET.classes(), 1, Map.of("seed", "1"));
         TestImages chosen = TestImages.choose(DATASET, card, TestImages.Request.DEFAULT);
         assertThat(chosen.indexes()).hasSize(IMAGES);
         assertThat(chosen.remarks()).hasSize(1);
@@ -144,7 +144,7 @@ final class TestImagesTest {
 
     @Test
     void oneOfSeveralFoldsHasToBeNamed() {
-        ModelCard card = TinyModel.card(DATASET.classes(), 1, Map.of());
+        ModelCard card = MadeUp.card(DATASET.classes(), 1, Map.of());
         assertRefused(card, request("thirds:3", null, null), facts("third 1", "third 2", "third 3"));
         assertRefused(card, request("thirds:3", "thrid 2", null), facts("thrid 2", "third 2"));
     }
@@ -154,20 +154,11 @@ final class TestImagesTest {
         Map<String, String> origin = new HashMap<>(origin(plan("thirds:3", 5), 0));
         origin.put("fold", "third 9");
         assertRefused(
-                TinyModel.card(DATASET.classes(), 1, origin),
-                TestImages.Request.DEFAULT,
-                facts("'third 9'", "'third 1'"));
+                MadeUp.card(DATASET.classes(), 1, origin), TestImages.Request.DEFAULT, facts("'third 9'", "'third 1'"));
         origin.put("seed", "five");
-        assertRefused(TinyModel.card(DATASET.classes(), 1, origin), TestImages.Request.DEFAULT, facts("'five'"));
+        assertRefused(MadeUp.card(DATASET.classes(), 1, origin), TestImages.Request.DEFAULT, facts("'five'"));
         origin.put("fingerprint", "f00");
         assertRefused(
-                TinyModel.card(DATASET.classes(), 1, origin), TestImages.Request.DEFAULT, facts("64", "hexadecimal"));
-    }
-
-    @Test
-    void allAndAFoldExcludeEachOther() {
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(
-                        () -> new TestImages.Request(Optional.empty(), Optional.of("third 1"), Optional.empty(), true));
+                MadeUp.card(DATASET.classes(), 1, origin), TestImages.Request.DEFAULT, facts("64", "hexadecimal"));
     }
 }

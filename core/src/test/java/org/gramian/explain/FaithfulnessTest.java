@@ -1,8 +1,6 @@
 package org.gramian.explain;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -113,11 +111,5 @@ class FaithfulnessTest {
         assertThat(moved.cardinality()).isEqualTo(places.cardinality());
         assertThat(moved.stream()).allMatch(covered::get);
         assertThat(moved).isNotEqualTo(places);
-    }
-
-    @Test
-    void rejectsInvalidArguments() {
-        assertThatThrownBy(() -> new Faithfulness(1, 8, 1)).has(facts("1.0", "8"));
-        assertThatThrownBy(() -> new Faithfulness(0.2, 0, 1)).has(facts("0.2", "0"));
     }
 }

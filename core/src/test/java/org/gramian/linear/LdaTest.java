@@ -92,14 +92,6 @@ class LdaTest {
         return Arrays.stream(scores).map(score -> score - mean).toArray();
     }
 
-    @Test
-    void pairedErrorOfEqualAnswersIsZero() {
-        boolean[] one = {true, true, false, false};
-        boolean[] other = {true, false, false, true};
-        assertThat(CrossValidation.pairedError(one, one)).isZero();
-        assertThat(CrossValidation.pairedError(one, other)).isCloseTo(Math.sqrt(0.5 / 4), within(1e-12));
-    }
-
     private static LabelledRows balanced(SyntheticRows rows) {
         double[] weights = new double[rows.classes()];
         Arrays.fill(weights, rows.count());

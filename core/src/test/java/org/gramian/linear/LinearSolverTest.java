@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
-import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.gramian.tensor.DType;
@@ -35,13 +34,6 @@ class LinearSolverTest {
     void textsRoundTrip(String text) {
         assertThat(LinearSolver.parse(text).text()).isEqualTo(text);
         assertThat(LinearSolver.parse(LinearSolver.parse(text).text())).isEqualTo(LinearSolver.parse(text));
-    }
-
-    @Test
-    void argumentNameIsOptionalAndCaseIsIgnored() {
-        assertThat(LinearSolver.parse(" SVM:1e1 ")).isEqualTo(new Svm(OptionalDouble.of(10)));
-        assertThat(LinearSolver.parse("svm:C=auto")).isEqualTo(new Svm(OptionalDouble.empty()));
-        assertThat(LinearSolver.parse("lda:auto")).isEqualTo(new Lda(OptionalDouble.empty()));
     }
 
     @ParameterizedTest

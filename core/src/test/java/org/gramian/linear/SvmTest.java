@@ -115,14 +115,6 @@ class SvmTest {
     }
 
     @Test
-    void classesOfOneRowGetDefaultC() {
-        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(4), 3, 5, 3);
-        try (Scope _ = Scope.open()) {
-            assertThat(rows.fit("svm").found()).containsEntry("C", 1.0).containsEntry("folds", 1.0);
-        }
-    }
-
-    @Test
     void equalRowsGiveEqualScores() {
         double[][] values = {{1, 2}, {1, 2}, {1, 2}, {1, 2}};
         SyntheticRows rows = new SyntheticRows(values, new int[] {0, 1, 0, 1}, new int[] {0, 1, 2, 3}, 2);

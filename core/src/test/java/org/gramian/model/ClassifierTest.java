@@ -2,9 +2,8 @@ package org.gramian.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
@@ -33,6 +32,7 @@ import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Tensor;
+import org.gramian.testing.TinyModel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -147,9 +147,9 @@ final class ClassifierTest {
         Classifier derived = classifier.withBatch(3).withThreads(1).withCrops(CropPlan.parse("center:32"));
         assertThat(derived.engine()).isSameAs(classifier.engine());
         assertThat(derived.crops()).isEqualTo(1);
-        assertThatIllegalArgumentException().isThrownBy(() -> classifier.withBatch(0));
+        assertRejected(() -> classifier.withBatch(0));
         derived.close();
-        assertThatIllegalStateException().isThrownBy(() -> classifier.predict(image));
+        assertRejected(IllegalStateException.class, () -> classifier.predict(image));
     }
 
     @Test
@@ -200,7 +200,7 @@ final class ClassifierTest {
         assertThat(trouble)
                 .hasSize(4)
                 .allSatisfy(thrown -> assertThat(thrown).isInstanceOf(IllegalStateException.class));
-        assertThatIllegalStateException().isThrownBy(() -> classifier.predict(image));
+        assertRejected(IllegalStateException.class, () -> classifier.predict(image));
     }
 
     @Test
@@ -210,7 +210,7 @@ final class ClassifierTest {
         try (Classifier classifier = classifier("center:32")) {
             long open = Tensor.live();
             classifier.predict(TinyModel.image(1, 60, 50));
-            assertThatExceptionOfType(UnreadableImageException.class).isThrownBy(() -> classifier.predict(bad));
+            assertRejected(UnreadableImageException.class, () -> classifier.predict(bad));
             assertThat(Tensor.live()).isEqualTo(open);
         }
         assertThat(Tensor.live()).isEqualTo(before);
@@ -226,14 +226,11 @@ final class ClassifierTest {
                     .isThrownBy(() -> classifier.predict(bad))
                     .has(facts(bad, "JPEG"))
                     .satisfies(failed -> assertThat(failed.problem()).isEqualTo(Problem.UNKNOWN_FORMAT));
-            assertThatExceptionOfType(UnreadableImageException.class)
-                    .isThrownBy(() -> classifier.predict(folder.resolve("absent.jpg")));
+            assertRejected(UnreadableImageException.class, () -> classifier.predict(folder.resolve("absent.jpg")));
             assertThatExceptionOfType(UnreadableImageException.class)
                     .isThrownBy(() -> classifier.predict(thin))
                     .satisfies(failed -> assertThat(failed.problem()).isEqualTo(Problem.TOO_THIN));
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> classifier.predict(TinyModel.image(1, 2, 90)))
-                    .has(facts("32"));
+            assertRejected(() -> classifier.predict(TinyModel.image(1, 2, 90)), "32");
         }
     }
 

@@ -27,6 +27,7 @@ import org.gramian.tensor.file.TensorFile;
 import org.gramian.testing.Facts;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
+import org.gramian.testing.TinyModel;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;

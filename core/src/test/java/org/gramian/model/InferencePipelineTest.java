@@ -16,6 +16,7 @@ import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.testing.TinyModel;
 import org.junit.jupiter.api.Test;
 
 class InferencePipelineTest {

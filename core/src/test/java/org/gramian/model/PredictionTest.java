@@ -1,15 +1,15 @@
 package org.gramian.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.Comparator;
 import java.util.List;
 import org.gramian.model.Prediction.ClassProbability;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
+import org.gramian.testing.TinyModel;
 import org.junit.jupiter.api.Test;
 
 final class PredictionTest {
@@ -43,14 +43,8 @@ final class PredictionTest {
     @Test
     void scoresThatAreNoAnswerAreNamed() {
         ModelCard card = TinyModel.card("center");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Prediction.of(Logits.of(1, Double.NaN, 2), card))
-                .has(facts("foliage", "NaN"));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Prediction.of(Logits.of(1, 2), card))
-                .has(facts("3", "classes", "2"));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Prediction.of(Logits.of(1, 2, 3), card).top(0))
-                .has(facts("0"));
+        assertRejected(() -> Prediction.of(Logits.of(1, Double.NaN, 2), card), "foliage", "NaN");
+        assertRejected(() -> Prediction.of(Logits.of(1, 2), card), "3", "classes", "2");
+        assertRejected(() -> Prediction.of(Logits.of(1, 2, 3), card).top(0), "0");
     }
 }

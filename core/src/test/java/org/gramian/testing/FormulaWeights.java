@@ -1,13 +1,8 @@
 package org.gramian.testing;
 
 import java.nio.charset.StandardCharsets;
-import java.util.List;
-import java.util.SplittableRandom;
 import java.util.zip.CRC32;
-import org.gramian.autodiff.ParameterSet;
-import org.gramian.autodiff.ParameterSpec;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -20,18 +15,6 @@ import org.gramian.tensor.Tensors;
  */
 public final class FormulaWeights {
     private FormulaWeights() {}
-
-    /** Creates parameters by their names, on the CPU. */
-    public static ParameterSet of(List<ParameterSpec> parameters, DType type) {
-        List<ParameterSpec> specs = parameters.stream()
-                .map(spec -> new ParameterSpec(
-                        spec.name(),
-                        spec.shape(),
-                        spec.role(),
-                        (_, shape, wanted) -> tensor(spec.name(), shape, wanted)))
-                .toList();
-        return ParameterSet.initialize(specs, new SplittableRandom(0), type, Device.CPU);
-    }
 
     /** Creates the tensor of a name, rounded to float32 before it is converted. */
     public static Tensor tensor(String name, Shape shape, DType type) {

@@ -29,24 +29,6 @@ class TrainingMemoryTest {
     }
 
     @Test
-    void closingEverythingFreesEverything() {
-        long live = Tensor.live();
-        try (TextureBatch batch = TextureBatch.of(8, 1);
-                HeadTraining head = paper()) {
-            head.predict(batch.features());
-            head.step(batch.features(), batch.targets());
-        }
-        long layouts = Tensor.live(); // the vectorization keeps its layout of each size for good
-        try (TextureBatch batch = TextureBatch.of(8, 1);
-                HeadTraining head = paper()) {
-            head.predict(batch.features());
-            head.step(batch.features(), batch.targets());
-        }
-        assertThat(Tensor.live()).isEqualTo(layouts);
-        assertThat(layouts - live).isBetween(0L, 4L);
-    }
-
-    @Test
     void aStepThatFailsLeavesNoTensorBehind() {
         try (TextureBatch batch = TextureBatch.of(8, 1);
                 TextureBatch other = TextureBatch.of(4, 1);

@@ -314,11 +314,6 @@ class OnnxFileTest {
                 "operator set 7 to 21, found 99");
     }
 
-    @Test
-    void rejectsDefinitionOfAnotherVersion() {
-        assertRejected(() -> OnnxGraph.of("{\"opset\": 17}"), "another version");
-    }
-
     /** Attributes that later operator sets replaced by inputs. */
     @Test
     void upgradesOperatorsOfOldSets() throws IOException {

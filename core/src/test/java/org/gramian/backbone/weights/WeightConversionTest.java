@@ -175,14 +175,6 @@ final class WeightConversionTest {
     }
 
     @Test
-    void weightsOfAnotherNetworkAreToldByTheirNames() throws IOException {
-        SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
-        named.put("stem.weight", Tensors32.of(Shape.of(1), 1));
-        Path path = PublishedFiles.torchZip(folder.resolve("file"), named);
-        assertRefused(path, SmallNetworks.of("vgg16"), facts("features.0.weight", "conv1_1.weight", "stem.weight"));
-    }
-
-    @Test
     void wholeNumbersAreNoWeights() throws IOException {
         ExpectedParameters blueprint = SmallNetworks.of("squeezenet");
         SequencedMap<String, StoredTensor> named = values(blueprint);

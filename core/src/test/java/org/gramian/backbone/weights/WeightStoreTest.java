@@ -35,11 +35,9 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.testing.Facts;
-import org.gramian.testing.SharedFolder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class WeightStoreTest {
@@ -184,29 +182,6 @@ final class WeightStoreTest {
         assertThat(store().verify(NAME)).singleElement().asString().has(facts("fingerprint"));
     }
 
-    @Test
-    void missingWeightsSayWhatToType() {
-        try (Arena arena = Arena.ofConfined()) {
-            assertRejected(
-                    MissingWeightsException.class,
-                    () -> store().open(WeightName.parse("resnet50"), arena, remarks::add),
-                    "resnet50",
-                    store().folder(),
-                    "gramian weights get resnet50",
-                    "resnet50-0676ba61.pth",
-                    "98 MiB",
-                    "gramian weights import resnet50 FILE",
-                    ".pth",
-                    ".safetensors");
-            assertRejected(
-                    MissingWeightsException.class,
-                    () -> store().verify(WeightName.parse("efficientnet-lite4")),
-                    "gramian weights import efficientnet-lite4 FILE",
-                    ".safetensors",
-                    "block0_conv0.weight");
-        }
-    }
-
     /** The two forms of ResNet-50 have the same tensors. */
     @Test
     void theFormOfResNetIsStatedOrChosen() throws IOException {
@@ -272,26 +247,6 @@ final class WeightStoreTest {
             assertRejected(
                     () -> features.load(Backbone.of("squeezenet", "logits"), DType.F32, Device.CPU), "conv10.bias");
         }
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "googlenet, googlenet-bvlc, 'BGR mean=104,117,123 std=1,1,1'",
-        "squeezenet, squeezenet-1.1, 'BGR mean=104,117,123 std=1,1,1'",
-        "efficientnet-lite4, efficientnet-lite4, 'RGB mean=127,127,127 std=128,128,128'"
-    })
-    void theSharedWeightsAreImported(String name, String file, String preprocessing) throws IOException {
-        Path source = SharedFolder.require("weights/" + file + ".safetensors");
-        store().importFile(WeightName.parse(name), source, remarks::add);
-        try (Arena arena = Arena.ofConfined()) {
-            Weights weights = store().open(WeightName.parse(name), arena, remarks::add);
-            assertThat(weights.preprocessing().text()).isEqualTo(preprocessing);
-            Map<String, StoredTensor> original =
-                    new HashMap<>(Safetensors.read(source, arena).tensors());
-            Tensors32.assertSame(weights.tensors(), original);
-        }
-        assertThat(remarks).isEmpty();
-        assertThat(store().verify(WeightName.parse(name))).isEmpty();
     }
 
     @ParameterizedTest

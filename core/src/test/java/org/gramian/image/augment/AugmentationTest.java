@@ -1,9 +1,8 @@
 package org.gramian.image.augment;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.HashSet;
 import java.util.List;
@@ -50,9 +49,7 @@ class AugmentationTest {
         light+flip:0+flip:1 | flip
         """)
     void rejectsInvalidText(String text, String values) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Augmentation.parse(text))
-                .has(facts((Object[]) values.split(" ")));
+        assertRejected(() -> Augmentation.parse(text), (Object[]) values.split(" "));
     }
 
     @RandomTest

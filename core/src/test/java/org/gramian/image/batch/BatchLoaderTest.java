@@ -12,7 +12,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -188,14 +187,6 @@ class BatchLoaderTest {
         assertThat(used.get()).isEqualTo(2_000L * CROPS.count());
         // Crops in batches ahead, two images of each thread, and the batch whose use is not counted yet.
         assertThat(lead.get()).isBetween(1L, 4L * prefetch.batch() + 2L * prefetch.threads() * CROPS.count());
-    }
-
-    @Test
-    void emptyListHasNoBatches() {
-        try (BatchLoader loader = new BatchLoader(rendering(Images::read), List.of(), new Prefetch(4, 1, 1))) {
-            assertThat(loader.hasNext()).isFalse();
-            assertRejected(NoSuchElementException.class, loader::next);
-        }
     }
 
     @Test

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.gramian.basis.DiskSpace;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -177,6 +178,19 @@ final class LibtorchCacheTest {
         FakeLibtorch folder = FakeLibtorch.folder(temporary.resolve("classes"), "linux-x86_64");
         Files.delete(folder.location().resolve("pytorch/cpu/linux-x86_64/libc10.so"));
         assertRejected(LibtorchException.class, () -> cache().provide(folder.artifact()), "libc10.so");
+    }
+
+    @Test
+    void tooLittleFreeSpaceIsReportedBeforeUnpacking() throws IOException {
+        FakeLibtorch folder = FakeLibtorch.folder(temporary.resolve("classes"), "linux-x86_64");
+        Path library = folder.location().resolve("pytorch/cpu/linux-x86_64/libtorch_cpu.so");
+        try (RandomAccessFile sparse = new RandomAccessFile(library.toFile(), "rw")) {
+            sparse.setLength(DiskSpace.usable(temporary) + (1L << 40));
+        }
+        assertRejected(
+                LibtorchException.class, () -> cache().provide(folder.artifact()), root, "free", "GRAMIAN_CACHE");
+        assertThat(progress).isEmpty();
+        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains("libtorch-"));
     }
 
     @Test

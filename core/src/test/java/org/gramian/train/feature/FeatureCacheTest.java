@@ -3,6 +3,7 @@ package org.gramian.train.feature;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -259,12 +260,13 @@ class FeatureCacheTest {
     void interruptedExtractionLeavesNothing() throws IOException {
         try (FeatureCache cache = open()) {
             FeatureExtraction extraction = extraction(network, DType.F32, cache);
-            assertThatThrownBy(() -> extraction.table("features", samples, crops, 1, (task, _, _) -> {
+            assertRejected(
+                    IllegalStateException.class,
+                    () -> extraction.table("features", samples, crops, 1, (task, _, _) -> {
                         if (task.equals("features")) {
                             throw new IllegalStateException("stop");
                         }
-                    }))
-                    .isInstanceOf(IllegalStateException.class);
+                    }));
             try (Stream<Path> files = Files.list(cache.folder())) {
                 assertThat(files).isEmpty();
             }
@@ -302,17 +304,10 @@ class FeatureCacheTest {
     }
 
     @Test
-    void limitIsASizeOrNone() {
-        assertThat(FeatureCache.limit("2GB")).isEqualTo(2_000_000_000L);
-        assertThat(FeatureCache.limit("none")).isEqualTo(Long.MAX_VALUE);
-        assertThatThrownBy(() -> FeatureCache.limit("much")).isInstanceOf(IllegalArgumentException.class);
-    }
-
-    @Test
     void missingSpaceIsFoundBeforehand() throws IOException {
         try (FeatureCache cache = open()) {
             cache.requireSpace(100, 100);
-            assertThatThrownBy(() -> cache.requireSpace(101, 100)).isInstanceOf(IOException.class);
+            assertRejected(IOException.class, () -> cache.requireSpace(101, 100));
         }
         Files.writeString(folder.resolve("file"), "");
         assertThatThrownBy(() -> FeatureCache.open(Optional.of(folder.resolve("file/cache")), folder, _ -> {}))
@@ -337,15 +332,8 @@ class FeatureCacheTest {
                 for (Parameter parameter : loud.parameters().all()) {
                     parameter.set(parameter.value().mul(factor));
                 }
-                assertThatThrownBy(() -> features(loud, DType.F16)).isInstanceOf(IllegalArgumentException.class);
+                assertRejected(() -> features(loud, DType.F16));
             }
         }
-    }
-
-    @Test
-    void tooLargeTableStaysOffTheGpu() {
-        assertThat(FeatureTable.leavesRoom(100, Optional.of(200L))).isTrue();
-        assertThat(FeatureTable.leavesRoom(101, Optional.of(200L))).isFalse();
-        assertThat(FeatureTable.leavesRoom(1, Optional.empty())).isFalse();
     }
 }

@@ -1,8 +1,7 @@
 package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.train.loop.Recipes.stage;
 
 import java.io.IOException;
@@ -83,18 +82,14 @@ class DamagedCheckpointTest {
     void twoDamagedCheckpointsAreReported() throws IOException {
         flip(file(), 9999);
         flip(Checkpointing.previous(file()), 9999);
-        assertThatExceptionOfType(TensorFileException.class)
-                .isThrownBy(() -> checkpointing.find())
-                .has(facts("checkpoint", "both", "damaged", "new"));
+        assertRejected(TensorFileException.class, () -> checkpointing.find(), "checkpoint", "both", "damaged", "new");
     }
 
     @Test
     void aDamagedCheckpointWithoutAnEarlierOneIsReported() throws IOException {
         flip(file(), 8 * Math.toIntExact(Files.size(file())) - 1);
         Files.delete(Checkpointing.previous(file()));
-        assertThatExceptionOfType(TensorFileException.class)
-                .isThrownBy(() -> checkpointing.find())
-                .has(facts("SHA-256", "damaged"));
+        assertRejected(TensorFileException.class, () -> checkpointing.find(), "SHA-256", "damaged");
     }
 
     @Test
@@ -104,9 +99,7 @@ class DamagedCheckpointTest {
             Safetensors.write(file(), stored.tensors(), stored.metadata());
         }
         Files.delete(Checkpointing.previous(file()));
-        assertThatExceptionOfType(TensorFileException.class)
-                .isThrownBy(() -> checkpointing.find())
-                .has(facts("checksums", "start a new run"));
+        assertRejected(TensorFileException.class, () -> checkpointing.find(), "checksums", "start a new run");
     }
 
     @Test

@@ -6,7 +6,6 @@ import static org.gramian.train.loop.Recipes.stage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,25 +22,11 @@ import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Inputs that determine a model, and those that do not. */
-class DeterminismTest {
+class DeterminismTest extends PaintedParts {
     private static final int CLASSES = 3;
-
-    @TempDir
-    private Path folder = Path.of("");
-
-    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
-    private SmallTraining training = SmallTraining.of(Recipes.standard(), parts);
-
-    @BeforeEach
-    void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
-        training = SmallTraining.of(Recipes.standard(), parts);
-    }
 
     @Test
     void seedDeterminesTheModelBytes() throws IOException {
@@ -51,16 +36,6 @@ class DeterminismTest {
         assertThat(again.events()).isEqualTo(first.events());
         assertThat(training.with(Recipes.withSeed(training.recipe(), 8)).run().model())
                 .isNotEqualTo(first.model());
-    }
-
-    @Test
-    void decodingThreadsDoNotChangeTheModel() throws IOException {
-        byte[] model = training.run().model();
-        for (int threads : List.of(1, 5)) {
-            assertThat(training.with(new Means(threads, Optional.empty())).run().model())
-                    .as("%d threads", threads)
-                    .isEqualTo(model);
-        }
     }
 
     @Test

@@ -4,15 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.train.loop.Recipes.stage;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.image.augment.Augmentation;
-import org.gramian.image.dataset.Sample;
-import org.gramian.testing.PaintedImages;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
@@ -24,111 +21,80 @@ import org.gramian.train.recipe.Recipe.Augmenting;
 import org.gramian.train.recipe.Recipe.Batching;
 import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.Recipe.OptimizerRecipe;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A training that is interrupted at any time and resumed ends with the same bytes. */
-class ExactResumeTest {
+class ExactResumeTest extends PaintedParts {
     private static final Duration NEVER = Duration.ofDays(1);
     private static final boolean FULL = Boolean.getBoolean("gramian.full");
 
     /** Trainings that keep different things in mind. */
     enum Kind {
-        MOMENTUM_AND_PLATEAU {
-            @Override
-            SmallTraining on(Parts parts) {
-                return SmallTraining.of(
-                        Recipes.of(stage(3, 0.5, "plateau:1,1", 0), stage(2, 0.02, "plateau:1,0", 0)), parts);
-            }
-        },
-        BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP {
-            @Override
-            SmallTraining on(Parts parts) {
+        MOMENTUM_AND_PLATEAU,
+        BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP,
+        NOTHING_HELD_BACK_AND_NO_MOMENTUM,
+        A_RATE_BY_THE_LENGTH_OF_THE_FIRST_DESCRIPTORS,
+        ADAMW_CLIPPING_AND_AVERAGED_WEIGHTS,
+        SECOND_STAGE_ALONE_AND_A_FITTED_POOLING,
+        DROPPED_CHANNELS_AND_A_FITTED_BARYCENTER,
+        AUGMENTATION_MIXUP_AND_CUTMIX,
+        AUGMENTATION_MIXUP_AND_ACCUMULATION
+    }
+
+    private SmallTraining training(Kind kind) {
+        return switch (kind) {
+            case MOMENTUM_AND_PLATEAU ->
+                SmallTraining.of(Recipes.of(stage(3, 0.5, "plateau:1,1", 0), stage(2, 0.02, "plateau:1,0", 0)), parts);
+            case BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP -> {
                 Recipe recipe = Recipes.of(stage(2, 0.5, "cosine", 1.5), stage(2, 0.02, "cosine", 0.5));
-                return SmallTraining.of(Recipes.withDropout(Recipes.with(recipe, new Batching(2, 2)), 0.3), parts)
+                yield SmallTraining.of(Recipes.withDropout(Recipes.with(recipe, new Batching(2, 2)), 0.3), parts)
                         .withNormalizedScores();
             }
-        },
-        NOTHING_HELD_BACK_AND_NO_MOMENTUM {
-            @Override
-            SmallTraining on(Parts parts) {
+            case NOTHING_HELD_BACK_AND_NO_MOMENTUM -> {
                 Recipe recipe =
                         Recipes.withoutMomentum(Recipes.of(stage(2, 0.5, "steps:1", 0), stage(1, 0.02, "constant", 0)));
-                return SmallTraining.of(Recipes.with(recipe, new Recipe.Loss(0.1, ClassWeights.BALANCED)), parts)
+                yield SmallTraining.of(Recipes.with(recipe, new Recipe.Loss(0.1, ClassWeights.BALANCED)), parts)
                         .with(new Parts(parts.training(), List.of(), parts.test()));
             }
-        },
-        A_RATE_BY_THE_LENGTH_OF_THE_FIRST_DESCRIPTORS {
-            @Override
-            SmallTraining on(Parts parts) {
-                return SmallTraining.of(Recipes.of(Recipes.perLength(2, 0.5), stage(1, 0.001, "constant", 0)), parts)
+            case A_RATE_BY_THE_LENGTH_OF_THE_FIRST_DESCRIPTORS ->
+                SmallTraining.of(Recipes.of(Recipes.perLength(2, 0.5), stage(1, 0.001, "constant", 0)), parts)
                         .with("pca:6/covariance/sqrt/triu");
-            }
-        },
-        ADAMW_CLIPPING_AND_AVERAGED_WEIGHTS {
-            @Override
-            SmallTraining on(Parts parts) {
+            case ADAMW_CLIPPING_AND_AVERAGED_WEIGHTS -> {
                 Recipe recipe = Recipes.of(stage(2, 0.01, "cosine", 0.5), stage(2, 0.001, "plateau:1,0", 0));
                 OptimizerRecipe optimizer = new OptimizerRecipe(AdamWOptions.defaults(0), 0.5, 0.9);
-                return SmallTraining.of(Recipes.with(recipe, optimizer), parts);
+                yield SmallTraining.of(Recipes.with(recipe, optimizer), parts);
             }
-        },
-        SECOND_STAGE_ALONE_AND_A_FITTED_POOLING {
-            @Override
-            SmallTraining on(Parts parts) {
-                return SmallTraining.of(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.1, "constant", 0)), parts)
+            case SECOND_STAGE_ALONE_AND_A_FITTED_POOLING ->
+                SmallTraining.of(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.1, "constant", 0)), parts)
                         .with("pca:6/rbf:sigma=estimate/spd:4/relu/triu/root/l2");
-            }
-        },
-        DROPPED_CHANNELS_AND_A_FITTED_BARYCENTER {
-            @Override
-            SmallTraining on(Parts parts) {
+            case DROPPED_CHANNELS_AND_A_FITTED_BARYCENTER -> {
                 Recipe recipe = Recipes.of(stage(2, 0.1, "cosine", 0), stage(1, 0.01, "constant", 0));
-                return SmallTraining.of(Recipes.with(recipe, new Batching(2, 2)), parts)
+                yield SmallTraining.of(Recipes.with(recipe, new Batching(2, 2)), parts)
                         .with("pca:6/dropcov/covariance:shrinkage=0.1/rbn/log/triu");
             }
-        },
-        AUGMENTATION_MIXUP_AND_CUTMIX {
-            @Override
-            SmallTraining on(Parts parts) {
+            case AUGMENTATION_MIXUP_AND_CUTMIX -> {
                 Recipe recipe = Recipes.of(stage(1, 0.5, "constant", 0), stage(3, 0.02, "cosine", 0));
-                return SmallTraining.of(
+                yield SmallTraining.of(
                         Recipes.with(recipe, new Augmenting(Augmentation.parse("strong+erase:0.5"), 16, 0.4, 1)),
                         parts);
             }
-        },
-        AUGMENTATION_MIXUP_AND_ACCUMULATION {
-            @Override
-            SmallTraining on(Parts parts) {
+            case AUGMENTATION_MIXUP_AND_ACCUMULATION -> {
                 Recipe recipe = Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.02, "constant", 0));
-                return SmallTraining.of(
+                yield SmallTraining.of(
                         Recipes.with(
                                 Recipes.with(recipe, new Batching(2, 2)),
                                 new Augmenting(Augmentation.STANDARD, 16, 1, 0)),
                         parts);
             }
         };
-
-        abstract SmallTraining on(Parts parts);
-    }
-
-    @TempDir
-    private Path folder = Path.of("");
-
-    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
-
-    @BeforeEach
-    void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
     }
 
     @ParameterizedTest
     @EnumSource
     void interruptionAfterAnyStepChangesNoByteOfTheModel(Kind kind) throws IOException {
-        SmallTraining training = kind.on(parts);
+        SmallTraining training = training(kind);
         Outcome whole = training.run();
         int steps = whole.events(Stepped.class).size();
         assertThat(steps).isGreaterThan(3);
@@ -154,7 +120,7 @@ class ExactResumeTest {
     @ParameterizedTest
     @EnumSource
     void manyInterruptionsChangeNoByteOfTheModel(Kind kind) throws IOException {
-        SmallTraining training = kind.on(parts);
+        SmallTraining training = training(kind);
         Outcome whole = training.run();
         for (int every : FULL ? List.of(1, 4) : List.of(3)) {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
@@ -168,7 +134,7 @@ class ExactResumeTest {
     @ParameterizedTest
     @EnumSource
     void aCrashAtAnyEventChangesNoByteOfTheModel(Kind kind) throws IOException {
-        SmallTraining training = kind.on(parts);
+        SmallTraining training = training(kind);
         Outcome whole = training.run();
         List<TrainEvent> events = whole.events();
         for (int at = 0; at < events.size(); at += FULL ? 5 : 23) {
@@ -206,7 +172,7 @@ class ExactResumeTest {
 
     @Test
     void epochsAreReportedAlikeWithAndWithoutInterruptions() throws IOException {
-        SmallTraining training = Kind.BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP.on(parts);
+        SmallTraining training = training(Kind.BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP);
         List<EpochDone> whole = training.run().events(EpochDone.class);
         for (Duration every : List.of(NEVER, Duration.ZERO)) {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, every);

@@ -1,8 +1,9 @@
 package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.testing.Facts.facts;
+import static org.gramian.train.loop.NonFiniteLayerTest.model;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -15,10 +16,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.backbone.Backbone;
-import org.gramian.model.Head;
 import org.gramian.model.Model;
-import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -59,13 +57,6 @@ class FitTest {
                         Arrays.stream(places).map(this::label).toArray());
             });
         }
-    }
-
-    private static Model model(String pooling) {
-        Backbone backbone = Backbone.of("squeezenet", "fire2");
-        SplittableRandom random = new SplittableRandom(5);
-        ParameterSet parameters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
-        return Model.begin(backbone, parameters, new Head(Pooling.parse(pooling), CLASSES, false), random, Device.CPU);
     }
 
     private static void run(Model model, Examples examples, Batching batching) throws IOException {
@@ -147,8 +138,8 @@ class FitTest {
             }
             byte[] before = bytes(model.headParameters());
             for (Batching batching : List.of(new Batching(4, 1), new Batching(2, 2))) {
-                assertThatThrownBy(() -> run(model, new SyntheticExamples(4, 0, new ArrayList<>()), batching))
-                        .isInstanceOf(NonFiniteLossException.class)
+                assertThatExceptionOfType(NonFiniteLossException.class)
+                        .isThrownBy(() -> run(model, new SyntheticExamples(4, 0, new ArrayList<>()), batching))
                         .has(facts("gradient", "1", "1", "1", "0.100", "pooling.spd0.weight"));
                 assertThat(bytes(model.headParameters())).isEqualTo(before);
             }

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Training on a GPU, whose steps are recorded, against training on the processor. */
 class GpuTrainingTest {
@@ -48,13 +49,12 @@ class GpuTrainingTest {
         }
     }
 
-    @Test
-    void lossesAndScoresEqualThoseOfTheCpu() throws IOException {
+    @ParameterizedTest
+    @ValueSource(doubles = {0, 0.4})
+    void lossesAndScoresEqualThoseOfTheCpu(double dropout) throws IOException {
         Device gpu = Gpu.required();
-        requireClose(
-                on(gpu, Recipes.standard()).run(),
-                on(Device.CPU, Recipes.standard()).run(),
-                1e-3);
+        Recipe recipe = Recipes.withDropout(Recipes.standard(), dropout);
+        requireClose(on(gpu, recipe).run(), on(Device.CPU, recipe).run(), 1e-3);
     }
 
     /** Images that are rendered and mixed on the GPU, in a CUDA graph, against those of the CPU. */
@@ -65,13 +65,6 @@ class GpuTrainingTest {
         Recipe recipe =
                 Recipes.with(Recipes.standard(), new Recipe.Augmenting(Augmentation.parse(policy), 16, mixup, cutmix));
         requireClose(on(gpu, recipe).run(), on(Device.CPU, recipe).run(), 3e-3);
-    }
-
-    @Test
-    void dropoutDrawsTheMasksOfTheCpu() throws IOException {
-        Device gpu = Gpu.required();
-        Recipe recipe = Recipes.withDropout(Recipes.standard(), 0.4);
-        requireClose(on(gpu, recipe).run(), on(Device.CPU, recipe).run(), 1e-3);
     }
 
     @ParameterizedTest
@@ -91,12 +84,8 @@ class GpuTrainingTest {
     }
 
     private Outcome run(Device device) {
-        return run(device, Recipes.standard());
-    }
-
-    private Outcome run(Device device, Recipe recipe) {
         try {
-            return on(device, recipe).run();
+            return on(device, Recipes.standard()).run();
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }

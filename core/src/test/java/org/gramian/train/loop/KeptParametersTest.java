@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.train.loop.Recipes.stage;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.assertj.core.data.Offset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Logits;
-import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.StageDone;
 import org.gramian.train.loop.SmallTraining.Outcome;
@@ -19,22 +17,10 @@ import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.ValidationScore;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** How the loop follows its recipe: which parameters it keeps, at which rates it learns, what it minimizes. */
-class KeptParametersTest {
-    @TempDir
-    private Path folder = Path.of("");
-
-    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
-
-    @BeforeEach
-    void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
-    }
-
+class KeptParametersTest extends PaintedParts {
     private Parts unjudged() {
         return new Parts(parts.training(), List.of(), parts.test());
     }

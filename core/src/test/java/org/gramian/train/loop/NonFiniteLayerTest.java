@@ -33,7 +33,7 @@ class NonFiniteLayerTest {
         scope.close();
     }
 
-    private static Model model(String pooling) {
+    static Model model(String pooling) {
         Backbone backbone = Backbone.of("squeezenet", "fire2");
         SplittableRandom random = new SplittableRandom(5);
         ParameterSet parameters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);

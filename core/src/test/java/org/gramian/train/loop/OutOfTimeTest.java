@@ -2,42 +2,24 @@ package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.train.loop.Recipes.stage;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.gramian.image.dataset.Sample;
-import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.event.TrainEvent.Task;
-import org.gramian.train.loop.Cancellation.Stopwatch;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
-import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe.Batching;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What a time that is used up leaves behind: a model that was trained, or none. */
-class OutOfTimeTest {
+class OutOfTimeTest extends PaintedParts {
     private static final Duration NEVER = Duration.ofDays(1);
-
-    @TempDir
-    private Path folder = Path.of("");
-
-    private SmallTraining training = SmallTraining.of(
-            Recipes.standard(), new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of()));
-
-    @BeforeEach
-    void paint() throws IOException {
-        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
-        training = SmallTraining.of(Recipes.standard(), parts);
-    }
 
     /** A clock with one minute per step, and a budget of so many minutes. */
     private Outcome until(int minutes, Checkpointing checkpointing) throws IOException {
@@ -103,7 +85,7 @@ class OutOfTimeTest {
     void stageWithoutTimeForAStepLeavesNoModel() throws IOException {
         training = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.05, "constant", 0)));
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
-        assertThatThrownBy(() -> until(0, checkpointing)).isInstanceOf(InterruptedTrainingException.class);
+        assertRejected(InterruptedTrainingException.class, () -> until(0, checkpointing));
         assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing))
                         .model())
                 .isEqualTo(training.run().model());
@@ -117,27 +99,5 @@ class OutOfTimeTest {
         checkpointing.remove();
         byte[] two = until(2, checkpointing).model();
         assertThat(two).isNotEqualTo(one);
-    }
-
-    @Test
-    void modelIsEvaluatedAfterTheTimeBudget() throws IOException {
-        training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
-        Outcome early = until(1, SmallTraining.checkpointing(folder, NEVER));
-        assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
-        assertThat(early.test()).hasSameSizeAs(training.parts().test());
-    }
-
-    @Test
-    void clockMayOverflow() {
-        long[] now = {Long.MAX_VALUE - 5};
-        Stopwatch watch = new Stopwatch(() -> now[0]);
-        assertThat(watch.hasReached(Duration.ZERO)).isTrue();
-        assertThat(watch.hasReached(Duration.ofNanos(1))).isFalse();
-        now[0] += 10;
-        assertThat(watch.hasReached(Duration.ofNanos(10))).isTrue();
-        assertThat(watch.hasReached(Duration.ofNanos(11))).isFalse();
-        assertThat(watch.hasReached(Duration.ofDays(1_000_000))).isFalse();
-        watch.restart();
-        assertThat(watch.hasReached(Duration.ofNanos(1))).isFalse();
     }
 }

@@ -140,13 +140,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     /** Until it ends or is stopped. */
     Outcome run(Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> checkpointing)
             throws IOException {
-        try (FrozenBackbone network =
-                FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
-            FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);
-            try (FeatureCache cache = cache()) {
-                return run(extractor, cache, context(listener, breaks, checkpointing));
-            }
-        }
+        return run(listener, breaks, checkpointing, (_, _, _) -> {});
     }
 
     /** Receives the model at the end of each stage and the images it was trained on. */
@@ -157,53 +151,40 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
 
     /** Until its end, with a look at the model after each stage. */
     void run(StageModel look) throws IOException {
-        try (FrozenBackbone network =
-                        FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device());
-                FeatureCache cache = cache()) {
-            TrainingData material = material(new FeatureExtractor(network, 4, DType.F32), cache);
-            TrainingContext context = context(_ -> {}, Cancellation.onRequest(), Optional.empty());
-            try (Model model = begin(network)) {
-                new TwoStageTraining(model, recipe, material, context).run((_, _) -> look.at(model, material, context));
-            }
-        }
+        run(_ -> {}, Cancellation.onRequest(), Optional.empty(), look);
     }
 
-    private FeatureCache cache() throws IOException {
-        return FeatureCache.open(means.cache(), Files.createTempDirectory("gramian-features"), _ -> {});
-    }
-
-    private TrainingData material(FeatureExtractor extractor, FeatureCache cache) {
-        return new TrainingData(
-                parts,
-                CROPS.training(recipe.seed()),
-                CROPS.testing(),
-                new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));
-    }
-
-    private TrainingContext context(
-            Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> checkpointing) {
-        return TrainingContext.of(means.device())
+    private Outcome run(
+            Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> checkpointing, StageModel look)
+            throws IOException {
+        List<TrainEvent> events = new ArrayList<>();
+        TrainingContext context = TrainingContext.of(means.device())
                 .withThreads(means.threads())
-                .withListener(listener)
+                .withListener(event -> {
+                    events.add(event);
+                    listener.accept(event);
+                })
                 .withCancellation(breaks)
                 .withCheckpointing(checkpointing.orElseGet(() -> Checkpointing.every(Checkpointing.DEFAULT_INTERVAL)));
-    }
-
-    private Outcome run(FeatureExtractor extractor, FeatureCache cache, TrainingContext plain) throws IOException {
-        List<TrainEvent> events = new ArrayList<>();
-        TrainingContext context = plain.withListener(event -> {
-            events.add(event);
-            plain.listener().accept(event);
-        });
-        TrainingData material = material(extractor, cache);
         Map<Integer, byte[]> stages = new LinkedHashMap<>();
         List<Logits> test = new ArrayList<>();
-        try (Model model = begin(extractor.network())) {
+        try (FrozenBackbone network =
+                        FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device());
+                FeatureCache cache =
+                        FeatureCache.open(means.cache(), Files.createTempDirectory("gramian-features"), _ -> {});
+                Model model = begin(network)) {
+            FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);
+            TrainingData material = new TrainingData(
+                    parts,
+                    CROPS.training(recipe.seed()),
+                    CROPS.testing(),
+                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));
             Optional<Cancellation.Reason> early = new TwoStageTraining(model, recipe, material, context)
                     .run((outcome, scores) -> {
                         stages.put(outcome.stage(), bytes(model));
                         test.clear();
                         test.addAll(scores.test().get());
+                        look.at(model, material, context);
                     });
             return new Outcome(early, bytes(model), stages, test, events);
         }

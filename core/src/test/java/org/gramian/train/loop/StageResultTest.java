@@ -2,7 +2,6 @@ package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,14 +33,6 @@ class StageResultTest {
         assertThat(StageResult.read(folder)).containsExactly(FIRST, SECOND);
         FIRST.write(folder);
         assertThat(StageResult.read(folder)).containsExactly(FIRST);
-    }
-
-    @Test
-    void improvementHasAdvice() {
-        assertThat(FIRST.advice()).hasValueSatisfying(facts("head", "validation loss", "3.2", 2, 19, "--epochs 38"));
-        assertThat(new StageResult(2, 2, 2, 2, false, Optional.of(new Improvement(1, 0.9)), Optional.empty()).advice())
-                .hasValueSatisfying(facts("fine-tuning", "training loss", "10.0", "--fine-tune 4"));
-        assertThat(SECOND.advice()).isEmpty();
     }
 
     @Test

@@ -17,38 +17,28 @@ import java.util.TreeMap;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.dataset.Sample;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.file.Safetensors;
-import org.gramian.testing.PaintedImages;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The tail of the backbone is part of the head, but frozen and fine-tuned with the backbone. */
-class TailTrainingTest {
+class TailTrainingTest extends PaintedParts {
     /** Short enough for maps of 3×3. */
     private static final String TAIL = "conv:512/tail:network=squeezenet,layer=fire9";
 
     private static final String JOIN = "[conv:4/average+" + TAIL + "]/l2";
 
-    @TempDir
-    private Path folder = Path.of("");
-
-    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
-
-    @BeforeEach
-    void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 5));
+    TailTrainingTest() {
+        super(5, 5);
     }
 
     private static SmallTraining training(Recipe recipe, Parts parts) {

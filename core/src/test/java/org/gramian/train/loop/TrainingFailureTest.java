@@ -11,7 +11,6 @@ import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,65 +21,13 @@ import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
-import org.gramian.testing.PaintedImages;
-import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
-import org.gramian.train.event.TrainEvent.Task;
-import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
-import org.gramian.train.loop.TrainingData.Parts;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Interrupted trainings, and unusable checkpoints. */
-class TrainingFailureTest {
+class TrainingFailureTest extends PaintedParts {
     private static final Duration NEVER = Duration.ofDays(1);
-
-    @TempDir
-    private Path folder = Path.of("");
-
-    private SmallTraining training = SmallTraining.of(
-            Recipes.standard(), new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of()));
-
-    @BeforeEach
-    void paint() throws IOException {
-        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
-        training = SmallTraining.of(Recipes.standard(), parts);
-    }
-
-    @Test
-    void hashedFilesAreReportedAndMayBeCancelled() throws IOException {
-        training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
-        Cancellation breaks = Cancellation.onRequest();
-        List<TrainEvent> reported = new ArrayList<>();
-        assertThatThrownBy(() -> training.run(
-                        event -> {
-                            reported.add(event);
-                            breaks.cancel();
-                        },
-                        breaks,
-                        Optional.empty()))
-                .isInstanceOf(InterruptedTrainingException.class);
-        assertThat(reported).singleElement().isInstanceOfSatisfying(Task.class, first -> {
-            assertThat(first.done()).isEqualTo(1);
-            assertThat(first.total()).isEqualTo(training.parts().training().size());
-        });
-        String task = ((Task) reported.getFirst()).name();
-        List<Task> looks = training.run().events(Task.class).stream()
-                .filter(event -> event.name().equals(task))
-                .toList();
-        List<Task> wanted = new ArrayList<>();
-        for (List<Sample> part : List.of(
-                training.parts().training(),
-                training.parts().validation(),
-                training.parts().test())) {
-            for (int i = 1; i <= part.size(); i++) {
-                wanted.add(new Task(task, i, part.size()));
-            }
-        }
-        assertThat(looks).isEqualTo(wanted);
-    }
 
     @Test
     void lostImageIsNamed() throws IOException {
@@ -100,40 +47,37 @@ class TrainingFailureTest {
     }
 
     @Test
-    void cancelledTrainingLeavesACheckpointAndNoModel() throws IOException {
-        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
-        Outcome outcome = training.brokenAfter(1, checkpointing).orElseThrow();
-        assertThat(outcome.early()).hasValue(Cancellation.Reason.CANCELLED);
-        assertThat(outcome.stages()).isEmpty();
-        assertThat(checkpointing.file().orElseThrow()).isRegularFile();
-    }
-
-    @Test
     void checkpointOfAnotherConfigurationIsRefused() throws IOException {
-        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
-        training.brokenAfter(3, checkpointing);
-        byte[] before = Files.readAllBytes(checkpointing.file().orElseThrow());
-        Checkpointing other = new Checkpointing(checkpointing.file().orElseThrow(), "other images", NEVER);
-        assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.onRequest(), Optional.of(other)))
-                .isInstanceOf(IOException.class)
-                .hasMessageStartingWith(checkpointing.file().orElseThrow().toString());
-        assertThat(checkpointing.file().orElseThrow()).hasBinaryContent(before);
+        Path file = interrupted();
+        byte[] before = Files.readAllBytes(file);
+        requireRefusal(new Checkpointing(file, "other images", NEVER));
+        assertThat(file).hasBinaryContent(before);
     }
 
     @Test
     void truncatedCheckpointIsRefused() throws IOException {
-        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
-        training.brokenAfter(3, checkpointing);
-        Files.deleteIfExists(Checkpointing.previous(checkpointing.file().orElseThrow())); // else it is resumed
-        byte[] all = Files.readAllBytes(checkpointing.file().orElseThrow());
+        Path file = interrupted();
+        byte[] all = Files.readAllBytes(file);
         for (int length : new int[] {0, 1, 7, 8, 9, 200, all.length / 2, all.length - 1}) {
-            Files.write(checkpointing.file().orElseThrow(), Arrays.copyOf(all, length));
-            requireRefusal(checkpointing);
+            Files.write(file, Arrays.copyOf(all, length));
+            requireRefusal(checkpointing());
         }
-        Files.write(checkpointing.file().orElseThrow(), all);
-        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing))
+        Files.write(file, all);
+        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing()))
                         .model())
                 .isEqualTo(training.run().model());
+    }
+
+    /** Interrupts the training after three steps; returns its only checkpoint. */
+    private Path interrupted() throws IOException {
+        training.brokenAfter(3, checkpointing());
+        Path file = checkpointing().file().orElseThrow();
+        Files.deleteIfExists(Checkpointing.previous(file)); // else it is resumed
+        return file;
+    }
+
+    private Checkpointing checkpointing() {
+        return SmallTraining.checkpointing(folder, NEVER);
     }
 
     private void requireRefusal(Checkpointing checkpointing) {
@@ -147,22 +91,20 @@ class TrainingFailureTest {
         void apply(Map<String, StoredTensor> tensors, Map<String, String> metadata);
     }
 
-    private static void change(Checkpointing checkpointing, Change change) throws IOException {
+    private static void change(Path file, Change change) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            TensorFile file = Safetensors.read(checkpointing.file().orElseThrow(), arena);
-            Map<String, StoredTensor> tensors = new LinkedHashMap<>(file.tensors());
-            Map<String, String> metadata = new LinkedHashMap<>(file.metadata());
+            TensorFile stored = Safetensors.read(file, arena);
+            Map<String, StoredTensor> tensors = new LinkedHashMap<>(stored.tensors());
+            Map<String, String> metadata = new LinkedHashMap<>(stored.metadata());
             change.apply(tensors, metadata);
-            Safetensors.writeChecked(checkpointing.file().orElseThrow(), tensors, metadata);
+            Safetensors.writeChecked(file, tensors, metadata);
         }
     }
 
     @Test
     void incompleteCheckpointIsRefused() throws IOException {
-        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
-        training.brokenAfter(3, checkpointing);
-        Files.deleteIfExists(Checkpointing.previous(checkpointing.file().orElseThrow())); // else it is resumed
-        byte[] whole = Files.readAllBytes(checkpointing.file().orElseThrow());
+        Path file = interrupted();
+        byte[] whole = Files.readAllBytes(file);
         List<Change> changes = List.of(
                 (_, metadata) -> metadata.remove("format"),
                 (_, metadata) -> metadata.put("version", "1"),
@@ -177,23 +119,22 @@ class TrainingFailureTest {
                 (tensors, _) -> tensors.computeIfPresent(
                         "velocity.head.classifier.bias", (_, _) -> tensors.get("value.head.classifier.weight")));
         for (Change change : changes) {
-            Files.write(checkpointing.file().orElseThrow(), whole);
-            change(checkpointing, change);
-            assertThat(Files.readAllBytes(checkpointing.file().orElseThrow())).isNotEqualTo(whole);
-            requireRefusal(checkpointing);
+            Files.write(file, whole);
+            change(file, change);
+            assertThat(Files.readAllBytes(file)).isNotEqualTo(whole);
+            requireRefusal(checkpointing());
         }
     }
 
     @Test
     void otherFileInPlaceOfTheCheckpointIsRefused() throws IOException {
-        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
-        Files.writeString(
-                checkpointing.file().orElseThrow(), "my shopping list: milk, bread, eggs, and a bag of apples");
-        requireRefusal(checkpointing);
-        assertThat(checkpointing.file().orElseThrow()).content().startsWith("my shopping list");
-        Files.delete(checkpointing.file().orElseThrow());
-        Files.createDirectory(checkpointing.file().orElseThrow());
-        requireRefusal(checkpointing);
+        Path file = checkpointing().file().orElseThrow();
+        Files.writeString(file, "my shopping list: milk, bread, eggs, and a bag of apples");
+        requireRefusal(checkpointing());
+        assertThat(file).content().startsWith("my shopping list");
+        Files.delete(file);
+        Files.createDirectory(file);
+        requireRefusal(checkpointing());
     }
 
     @Test

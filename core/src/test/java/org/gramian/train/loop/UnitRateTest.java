@@ -5,30 +5,13 @@ import static org.assertj.core.api.Assertions.within;
 import static org.gramian.train.loop.Recipes.stage;
 
 import java.io.IOException;
-import java.nio.file.Path;
-import java.util.List;
-import org.gramian.image.dataset.Sample;
-import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.StageRecipe;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-class UnitRateTest {
+class UnitRateTest extends PaintedParts {
     private static final StageRecipe NONE = stage(0, 0, "constant", 0);
-
-    @TempDir
-    private Path folder = Path.of("");
-
-    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
-
-    @BeforeEach
-    void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
-    }
 
     private double rate(StageRecipe first, String pooling) throws IOException {
         Recipe recipe = Recipes.of(first, NONE);
@@ -70,10 +53,5 @@ class UnitRateTest {
         double plain = rate(Recipes.perLength(1, 0.5), "pca:6/covariance/triu");
         assertThat(rate(Recipes.perLength(1, 0.5), "pca:6/dropcov/covariance/triu"))
                 .isLessThan(plain / 1.5);
-    }
-
-    @Test
-    void givenRateIsNotScaled() throws IOException {
-        assertThat(rate(stage(1, 0.5, "constant", 0), "average")).isEqualTo(0.5);
     }
 }

@@ -1,7 +1,6 @@
 package org.gramian.train.recipe;
 
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import org.gramian.train.recipe.Recipe.Batching;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,8 +10,6 @@ class RecipeTest {
     @ParameterizedTest
     @CsvSource({"65536, 65536", "2147483647, 2", "2, 2147483647", "32768, 32769"})
     void tooLargeStepIsRefused(int batch, int accumulate) {
-        assertThatThrownBy(() -> new Batching(batch, accumulate))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts(accumulate, batch));
+        assertRejected(() -> new Batching(batch, accumulate), accumulate, batch);
     }
 }

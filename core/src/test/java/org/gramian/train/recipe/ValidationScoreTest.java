@@ -1,8 +1,7 @@
 package org.gramian.train.recipe;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.List;
 import java.util.SplittableRandom;
@@ -64,8 +63,6 @@ class ValidationScoreTest {
     }
 
     private static void requireRefusal(Runnable making, String what, String found) {
-        assertThatThrownBy(making::run)
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts(what, found));
+        assertRejected(making::run, what, found);
     }
 }

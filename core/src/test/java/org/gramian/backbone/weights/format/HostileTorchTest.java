@@ -9,6 +9,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
@@ -141,6 +143,27 @@ final class HostileTorchTest {
         }
     }
 
+    /** As {@code torch.save} of a checkpoint of {@code nn.DataParallel}. */
+    @Test
+    void readsStateOfCheckpoint() throws IOException {
+        Pickle storage = new Pickle().storage(DType.F32, "0", 1);
+        Pickle pickle =
+                start().op('}', '(').text("epoch").whole(3).text("best").op('N').text("state_dict");
+        pickle.op('}')
+                .text("module.a")
+                .tensor(storage, 0, new long[] {1}, new long[] {1})
+                .op('s', 'u');
+        try (Arena arena = Arena.ofConfined()) {
+            List<String> remarks = new ArrayList<>();
+            TensorFile file = WeightFile.read(zip(pickle.end(), new byte[4]), arena, remarks::add);
+            assertThat(file.tensors()).containsOnlyKeys("a");
+            assertThat(remarks)
+                    .zipSatisfy(
+                            List.of("'state_dict'", "'module.'"),
+                            (remark, name) -> assertThat(remark).contains(name));
+        }
+    }
+
     @Test
     void checkpointIsUnwrappedAndPrefixRemoved() throws IOException {
         Pickle storage = new Pickle().storage(DType.F32, "0", 1);
@@ -241,6 +264,28 @@ final class HostileTorchTest {
             at += 46 + whole.getShort(at + 28) + whole.getShort(at + 30) + whole.getShort(at + 32);
         }
         return whole.array();
+    }
+
+    /** Memory that is used up: files can be mapped, but nothing can be allocated. */
+    private record FullArena(Arena mapped) implements Arena {
+        FullArena() {
+            this(Arena.ofAuto());
+        }
+
+        @Override
+        public MemorySegment allocate(long byteSize, long byteAlignment) {
+            throw new OutOfMemoryError("Cannot reserve " + byteSize + " bytes");
+        }
+
+        @Override
+        public MemorySegment.Scope scope() {
+            return mapped.scope();
+        }
+
+        @Override
+        public void close() {
+            // the collector's
+        }
     }
 
     @Test

@@ -3,6 +3,7 @@ package org.gramian.image.dataset.layout;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.image.dataset.DatasetTrees.note;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -97,9 +98,7 @@ final class CsvTest {
         assertThat(dataset.root()).isEqualTo(root);
         assertThat(dataset.samples()).extracting(Sample::name).containsExactly("a/a_0001.jpg", "b/b_0002.jpg");
         assertThat(Layouts.parse(layout.text())).isEqualTo(layout);
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(csv))
-                .has(facts("3", elsewhere));
+        assertRejected(DatasetException.class, () -> Layouts.open(csv), "3", elsewhere);
     }
 
     @ParameterizedTest(name = "{0}")
@@ -137,9 +136,7 @@ final class CsvTest {
     void rejectsOtherEncodingsThanUtf8() throws IOException {
         Path csv = csv("");
         Files.write(csv, "path,label\na/a_0001.jpg,gr\u00fcn\n".getBytes(StandardCharsets.ISO_8859_1));
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(csv))
-                .has(facts(csv, "UTF-8"));
+        assertRejected(DatasetException.class, () -> Layouts.open(csv), csv, "UTF-8");
     }
 
     @Test

@@ -2,9 +2,9 @@ package org.gramian.image.dataset.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.gramian.image.dataset.DatasetTrees.file;
 import static org.gramian.image.dataset.DatasetTrees.note;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
@@ -134,9 +134,7 @@ final class FoldersTest {
         Dataset flat = Layouts.parse("flat").read(root);
         assertThat(flat.classes()).containsExactly("unlabelled");
         assertThat(flat.samples()).extracting(Sample::name).containsExactly("b.jpg", "deep/er/a.jpg");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Protocol.parse("half").plan(flat, Duplicates.NONE, 1))
-                .has(facts("2", "unlabelled"));
+        assertRejected(() -> Protocol.parse("half").plan(flat, Duplicates.NONE, 1), "2", "unlabelled");
     }
 
     @Test

@@ -1,8 +1,7 @@
 package org.gramian.image.dataset.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,15 +18,6 @@ final class LayoutsTest {
     @TempDir
     Path root;
 
-    @Test
-    void everyLayoutHasDescriptionAndParses() {
-        assertThat(Layouts.all()).hasSize(9).allSatisfy(layout -> {
-            assertThat(Layouts.parse(layout.name()).text()).isEqualTo(layout.name());
-            assertThat(layout.form()).startsWith(layout.name());
-            assertThat(layout.looks()).isNotBlank();
-        });
-    }
-
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         fdm | fdm fmd fmd folders splits csv
@@ -36,25 +26,18 @@ final class LayoutsTest {
         fgvc-aircraft:wing | variant family manufacturer wing
         """)
     void rejectsInvalidText(String text, String values) {
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Layouts.parse(text))
-                .has(facts((Object[]) values.split(" ")));
+        assertRejected(() -> Layouts.parse(text), (Object[]) values.split(" "));
     }
 
     @Test
     void rejectsPathsThatAreNotDatasets() throws IOException {
         Path nothing = root.resolve("nothing");
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(nothing))
-                .has(facts(nothing, "CSV"));
+        assertRejected(DatasetException.class, () -> Layouts.open(nothing), nothing, "CSV");
         Path file = Files.writeString(root.resolve("file.txt"), "");
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(file))
-                .has(facts(file, "*.csv"));
+        assertRejected(DatasetException.class, () -> Layouts.open(file), file, "*.csv");
         for (Layouts.Description layout : Layouts.all()) {
-            assertThatExceptionOfType(DatasetException.class)
-                    .isThrownBy(() -> Layouts.parse(layout.name()).read(nothing))
-                    .has(facts(nothing));
+            assertRejected(
+                    DatasetException.class, () -> Layouts.parse(layout.name()).read(nothing), nothing);
         }
     }
 
@@ -63,9 +46,7 @@ final class LayoutsTest {
         DatasetTrees.dtd(root, 3, "a", "b");
         DatasetTrees.file(root, "images.txt", "");
         DatasetTrees.file(root, "image_class_labels.txt", "");
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(root))
-                .has(facts(root, "dtd", "cub-200-2011"));
+        assertRejected(DatasetException.class, () -> Layouts.open(root), root, "dtd", "cub-200-2011");
         Dataset chosen = Layouts.parse("dtd").read(root);
         assertThat(chosen.counts()).containsExactly(3, 3);
     }

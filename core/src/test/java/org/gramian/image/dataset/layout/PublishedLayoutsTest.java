@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.image.dataset.DatasetTrees.file;
 import static org.gramian.image.dataset.DatasetTrees.note;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
@@ -146,13 +147,9 @@ final class PublishedLayoutsTest {
     void rejectsAircraftInTwoLists() throws IOException {
         DatasetTrees.aircraft(root);
         Files.writeString(root.resolve("data/images_variant_test.txt"), "0010 707-320\r\n");
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(root))
-                .has(facts("images_variant_test.txt", "1", "0010"));
+        assertRejected(DatasetException.class, () -> Layouts.open(root), "images_variant_test.txt", "1", "0010");
         Files.delete(root.resolve("data/images_variant_test.txt"));
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(root))
-                .has(facts("images_variant_test.txt"));
+        assertRejected(DatasetException.class, () -> Layouts.open(root), "images_variant_test.txt");
     }
 
     private void assertRefused(String file, String content, Facts message) throws IOException {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.image.dataset.DatasetTrees.file;
 import static org.gramian.image.dataset.DatasetTrees.note;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
@@ -53,9 +54,7 @@ final class SplitFoldersTest {
     @Test
     void rejectsMisspeltSplitFolder() throws IOException {
         DatasetTrees.splits(root, List.of("train", "val", "tets"), "a", "b");
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(root))
-                .has(facts(root.resolve("tets"), "'test'"));
+        assertRejected(DatasetException.class, () -> Layouts.open(root), root.resolve("tets"), "'test'");
     }
 
     @Test
@@ -113,8 +112,6 @@ final class SplitFoldersTest {
     @Test
     void rejectsTwoFoldersForOnePart() throws IOException {
         DatasetTrees.splits(root, List.of("train", "val", "valid", "test"), "a", "b");
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(root))
-                .has(facts("val", "valid"));
+        assertRejected(DatasetException.class, () -> Layouts.open(root), "val", "valid");
     }
 }

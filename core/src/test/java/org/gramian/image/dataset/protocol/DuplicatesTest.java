@@ -1,8 +1,8 @@
 package org.gramian.image.dataset.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.image.dataset.DatasetTrees.note;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
@@ -49,18 +49,14 @@ final class DuplicatesTest {
     @Test
     void rejectsOverlappingGroups() {
         for (List<List<Integer>> groups : List.of(List.of(List.of(1)), List.of(List.of(1, 2), List.of(2, 3)))) {
-            assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> new Duplicates(groups, List.of()));
+            assertRejected(() -> new Duplicates(groups, List.of()));
         }
     }
 
     @Test
     void foldRejectsRepeatedSamples() {
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new Fold("one", List.of(1, 2), List.of(), List.of(2)))
-                .has(facts("one", "2"));
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new Fold("one", List.of(-1), List.of(), List.of(2)));
+        assertRejected(() -> new Fold("one", List.of(1, 2), List.of(), List.of(2)), "one", "2");
+        assertRejected(() -> new Fold("one", List.of(-1), List.of(), List.of(2)));
     }
 
     @Test

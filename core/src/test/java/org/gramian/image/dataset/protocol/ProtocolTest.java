@@ -1,8 +1,7 @@
 package org.gramian.image.dataset.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.Facts.assertRejected;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -41,17 +40,6 @@ final class ProtocolTest {
         assertThat(Protocol.parse(" " + text.toUpperCase(Locale.ROOT))).isEqualTo(Protocol.parse(text));
     }
 
-    @Test
-    void everyProtocolHasDescriptionAndDefault() {
-        assertThat(Protocol.all()).hasSize(10).allSatisfy(protocol -> {
-            assertThat(Protocol.parse(protocol.name()).text()).startsWith(protocol.name());
-            assertThat(protocol.form()).startsWith(protocol.name());
-            assertThat(protocol.meaning()).isNotBlank();
-        });
-        assertThat(Protocol.parse("dtd-official").text()).isEqualTo("dtd-official:1..10");
-        assertThat(Protocol.parse("half").text()).isEqualTo("half:14");
-    }
-
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
         kfolds:5 | kfolds:5 kfold kfold holdout
@@ -71,9 +59,7 @@ final class ProtocolTest {
         aircraft-official:all | aircraft-official:all trainval all all
         """)
     void rejectsInvalidText(String text, String values) {
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Protocol.parse(text))
-                .has(facts((Object[]) values.split(" ")));
+        assertRejected(() -> Protocol.parse(text), (Object[]) values.split(" "));
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.gramian.image.dataset.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 
 import java.nio.file.Path;
@@ -229,9 +230,7 @@ final class RandomProtocolTest {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> plan("kfold:5", DatasetTrees.inMemory(10, 3), 1))
                 .has(facts("kfold:5", "5", "class001", "3", "holdout:0.2", "kfold:3"));
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> plan("holdout:0.2", DatasetTrees.inMemory(10, 1), 1))
-                .has(facts("class001", "1", "2"));
+        assertRejected(() -> plan("holdout:0.2", DatasetTrees.inMemory(10, 1), 1), "class001", "1", "2");
         Duplicates copies = new Duplicates(List.of(List.of(0, 1, 2)), List.of());
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> Protocol.parse("thirds:3").plan(DatasetTrees.inMemory(4, 9), copies, 1))

@@ -1,4 +1,4 @@
-package org.gramian.model;
+package org.gramian.testing;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,23 +10,26 @@ import org.gramian.backbone.Backbone;
 import org.gramian.image.Image;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Tensors;
 
 /** A model that was never trained: fixed filters, a small pooling, a random classifier that tells its classes well apart. */
-final class TinyModel {
-    static final List<String> CLASSES = List.of("fabric", "foliage", "glass");
-    static final String POOLING = "conv:4/rbf/spd:3/relu/triu/root/l2";
+public final class TinyModel {
+    public static final List<String> CLASSES = List.of("fabric", "foliage", "glass");
+    private static final String POOLING = "conv:4/rbf/spd:3/relu/triu/root/l2";
 
     private TinyModel() {}
 
-    static Model of(long seed) {
+    public static Model of(long seed) {
         return of(seed, false);
     }
 
-    static Model of(long seed, boolean normalized) {
+    public static Model of(long seed, boolean normalized) {
         SplittableRandom random = new SplittableRandom(seed);
         Backbone backbone = Backbone.of("filters");
         ParameterSet filters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
@@ -37,11 +40,11 @@ final class TinyModel {
         return model;
     }
 
-    static ModelCard card(String crops) {
+    public static ModelCard card(String crops) {
         return card(crops, 1);
     }
 
-    static ModelCard card(String crops, double temperature) {
+    public static ModelCard card(String crops, double temperature) {
         SequencedMap<String, String> origin = new LinkedHashMap<>();
         origin.put("seed", "7");
         origin.put("configuration", "epochs: 9\nnote: \"ünïcode\"\n");
@@ -53,7 +56,7 @@ final class TinyModel {
     }
 
     /** Waves that the seed decides. */
-    static Image image(long seed, int width, int height) {
+    public static Image image(long seed, int width, int height) {
         SplittableRandom random = new SplittableRandom(seed);
         double across = random.nextDouble(0.02, 0.4);
         double down = random.nextDouble(0.02, 0.4);

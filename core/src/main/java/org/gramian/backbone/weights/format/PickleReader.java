@@ -210,7 +210,7 @@ final class PickleReader {
                 requireShort(name);
             } else {
                 require(
-                        key instanceof Long || key == OTHER,
+                        key instanceof Long || key.equals(OTHER),
                         "expected text or a number as a key, found something else");
             }
             dictionary.put(key, entries.get(i + 1));

@@ -1,9 +1,7 @@
 package org.gramian.cli.command;
 
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -22,7 +20,6 @@ import org.gramian.basis.JsonText;
 import org.gramian.check.PoolingCheck;
 import org.gramian.check.PoolingCheck.GradientComparison;
 import org.gramian.check.doctor.CheckResult;
-import org.gramian.check.doctor.GoldenCheck;
 import org.gramian.check.doctor.LayerCheck;
 import org.gramian.check.doctor.RuleCheck;
 import org.gramian.cli.common.Console;
@@ -75,12 +72,6 @@ public final class DoctorCommand implements Callable<Integer> {
     private boolean json;
 
     @Option(
-            names = "--golden",
-            paramLabel = "DIR",
-            description = "also compare every layer with the reference files (*.safetensors) of a folder")
-    private @Nullable Path golden;
-
-    @Option(
             names = "--pooling",
             paramLabel = "SPEC",
             description = "check one pooling only: stages joined by '/', or a method; see below")
@@ -91,12 +82,9 @@ public final class DoctorCommand implements Callable<Integer> {
     private final List<String> problems = new ArrayList<>();
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() {
         if (pooling != null) {
             return check(pooling);
-        }
-        if (golden != null) {
-            GoldenCheck.require(golden);
         }
         Device device = torch.prepare();
         describeMachine();
@@ -104,10 +92,6 @@ public final class DoctorCommand implements Callable<Integer> {
         console.say("checking the gradient of every layer ...");
         report("gradients", "functions against central differences", LayerCheck.run(device, 10));
         report("rules", "tensors of fused layers against plain ones", RuleCheck.run(device));
-        if (golden != null) {
-            console.say("comparing with " + golden + " ...");
-            compareWithGolden(golden, device);
-        }
         console.say("timing ...");
         double seconds = stepSeconds(device);
         details.put("stepSeconds", seconds);
@@ -130,9 +114,8 @@ public final class DoctorCommand implements Callable<Integer> {
 
     /** Compares the gradients of a pooling with central differences. */
     private int check(String spec) {
-        if (json || golden != null) {
-            throw new IllegalArgumentException(
-                    "--pooling checks one pooling only: expected neither --json nor --golden, found one of them");
+        if (json) {
+            throw new IllegalArgumentException("--pooling checks one pooling only: expected no --json, found it");
         }
         Pooling parsed = Pooling.parse(spec);
         PoolingCheck check = PoolingCheck.of(parsed, torch.prepare());
@@ -199,17 +182,6 @@ public final class DoctorCommand implements Callable<Integer> {
         details.put("device", device.toString());
         details.put("cudaDevices", libtorch.cudaDevices());
         details.put("threads", libtorch.threads());
-    }
-
-    private void compareWithGolden(Path folder, Device device) throws IOException {
-        for (DType type : List.of(DType.F64, DType.F32)) {
-            GoldenCheck.Report found = new GoldenCheck(type, device).compare(folder);
-            report("golden " + type.name().toLowerCase(Locale.ROOT), "reference tensors", found.outcomes());
-            details.put("goldenWithoutLayer", found.others());
-            if (type == DType.F32 && !found.others().isEmpty()) {
-                say("", "no layer for " + String.join(", ", found.others()));
-            }
-        }
     }
 
     private void report(String topic, String what, List<CheckResult> outcomes) {

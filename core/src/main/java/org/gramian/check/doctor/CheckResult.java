@@ -5,7 +5,6 @@ package org.gramian.check.doctor;
  *
  * @param subject checked tensor, such as {@code kernel_rbf_mean: dM}
  * @param error largest deviation relative to the largest magnitude of the expected tensor
- * @param tolerance the largest error that passes
  */
 public record CheckResult(String subject, double error, double tolerance) {
     /** Returns whether the error is a number within the tolerance. */

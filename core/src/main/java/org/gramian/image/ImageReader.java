@@ -43,30 +43,9 @@ public final class ImageReader {
     private static final DecodingPermits PERMITS = new DecodingPermits();
 
     private final ImageLimits limits;
-    private final int wanted;
 
     public ImageReader(ImageLimits limits) {
-        this(limits, 0);
-    }
-
-    private ImageReader(ImageLimits limits, int wanted) {
         this.limits = limits;
-        this.wanted = wanted;
-    }
-
-    /**
-     * Returns a reader that lets libjpeg-turbo decode large JPEGs at a half, a quarter or an eighth of their size, such that they keep
-     * at least twice the wanted one. That is faster, and pixels differ a little from those of the whole image resized.
-     *
-     * @param side short side to which images will be resized
-     * @throws IllegalStateException if libjpeg-turbo is not installed
-     */
-    public ImageReader withScaledJpegs(int side) {
-        if (TurboJpeg.installed().isEmpty()) {
-            throw new IllegalStateException("expected libjpeg-turbo (the library turbojpeg), found none; install"
-                    + " libturbojpeg0 (Debian, Ubuntu), turbojpeg (Fedora) or jpeg-turbo (Homebrew)");
-        }
-        return new ImageReader(limits, side);
     }
 
     /** Reads an image file. */
@@ -210,7 +189,7 @@ public final class ImageReader {
         DecodingLimits bounds = new DecodingLimits(format.get(), limits, content.length, cancelled);
         try {
             return switch (format.get()) {
-                case JPEG -> JpegImage.read(content, bounds, wanted);
+                case JPEG -> JpegImage.read(content, bounds);
                 default -> decode(content, bounds);
             };
         } catch (UnreadableException e) {

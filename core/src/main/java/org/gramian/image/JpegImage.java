@@ -31,8 +31,7 @@ final class JpegImage {
 
     private JpegImage() {}
 
-    /** Decodes a JPEG, at a part of its size where that is enough to resize its short side to {@code wanted}; 0 for all pixels. */
-    static ReadResult.Readable read(byte[] content, DecodingLimits bounds, int wanted) throws UnreadableException {
+    static ReadResult.Readable read(byte[] content, DecodingLimits bounds) throws UnreadableException {
         JpegHeader header = JpegHeader.of(content);
         JpegHeader.Frame frame = header.frame();
         bounds.checkSize(frame.width(), frame.height());
@@ -43,7 +42,7 @@ final class JpegImage {
             throw UnreadableException.tooLarge("expected a JPEG of at most " + MOST_SEGMENTS + " segments, found "
                     + header.segments + "; it is damaged or malicious");
         }
-        Image stored = image(header.forDecoder(), header, bounds, wanted);
+        Image stored = image(header.forDecoder(), header, bounds);
         Orientation orientation = Orientation.of(content, header.exif);
         Colour colour = switch (frame.components()) {
             case 1 -> Colour.GRAY;
@@ -69,12 +68,7 @@ final class JpegImage {
         }
     }
 
-    private static Image image(byte[] content, JpegHeader header, DecodingLimits bounds, int wanted)
-            throws UnreadableException {
-        Optional<Image> scaled = scaled(content, header, wanted);
-        if (scaled.isPresent()) {
-            return scaled.get();
-        }
+    private static Image image(byte[] content, JpegHeader header, DecodingLimits bounds) throws UnreadableException {
         if (header.isUsual()) {
             Optional<Image> fast = fast(content, header, bounds);
             if (fast.isPresent()) {
@@ -82,15 +76,6 @@ final class JpegImage {
             }
         }
         return tolerant(content, header, bounds);
-    }
-
-    private static Optional<Image> scaled(byte[] content, JpegHeader header, int wanted) throws UnreadableException {
-        int width = header.frame().width();
-        int height = header.frame().height();
-        int divisor = wanted == 0 ? 1 : TurboJpeg.divisor(Math.min(width, height), wanted);
-        return divisor == 1 || !header.isWhole() || header.coding() == JpegHeader.Coding.RGB
-                ? Optional.empty()
-                : TurboJpeg.installed().flatMap(decoder -> decoder.decode(content, width, height, divisor));
     }
 
     static Image tolerant(byte[] content, JpegHeader header, DecodingLimits bounds) throws UnreadableException {
@@ -268,12 +253,7 @@ final class JpegImage {
         /** Whether decoders treat it differently: a colour profile, which is ignored here, or 16-bit quantization tables. */
         private boolean peculiar;
 
-        /**
-         * The start-of-frame segment.
-         *
-         * @param marker its marker, which says how the data is coded
-         * @param names the one-byte name of each component
-         */
+        /** The start-of-frame segment. */
         record Frame(int marker, int bits, int width, int height, String names) {
             int components() {
                 return names.length();
@@ -378,12 +358,8 @@ final class JpegImage {
 
         /** Returns whether it is a common JPEG: complete, eight bits, one or three components, Huffman-coded, nothing peculiar. */
         boolean isUsual() {
-            return !peculiar && isWhole();
-        }
-
-        /** Returns whether the file has an end marker and 1 or 3 components of 8 bits in Huffman coding. */
-        boolean isWhole() {
-            return complete
+            return !peculiar
+                    && complete
                     && frame().bits == Byte.SIZE
                     && (frame().components() == 1 || frame().components() == 3)
                     && frame().marker >= BASELINE

@@ -84,13 +84,6 @@ public final class PredictCommand implements Callable<Integer> {
             description = "output file (default: standard output)")
     private @Nullable Path out;
 
-    @Option(
-            names = "--scaled-jpeg",
-            description =
-                    "let libjpeg-turbo decode JPEGs that are four times as large as needed at a half, a quarter or"
-                            + " an eighth of their size: faster for photos, probabilities differ a little")
-    private boolean scaledJpeg;
-
     @Mixin
     private final EngineOptions engine = new EngineOptions();
 
@@ -108,7 +101,7 @@ public final class PredictCommand implements Callable<Integer> {
         Path file = engine.model();
         ModelCard card = OpenModel.header(file).card();
         check(card, file);
-        ImageReader reader = reader(card);
+        ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         List<Path> named = images.isStandardInput() ? List.of() : images.named(console::say);
         try (PrintWriter writer = open();
                 OpenModel model = engine.open(file)) {
@@ -208,16 +201,6 @@ public final class PredictCommand implements Callable<Integer> {
                     }
                 }
                 : new PrintWriter(Files.newBufferedWriter(out, StandardCharsets.UTF_8));
-    }
-
-    /** Returns the reader of the images; fails before an output file is opened. */
-    private ImageReader reader(ModelCard card) {
-        ImageReader whole = new ImageReader(ImageLimits.DEFAULT);
-        try {
-            return scaledJpeg ? whole.withScaledJpegs(card.crops().testing().resizedSide()) : whole;
-        } catch (IllegalStateException missing) {
-            throw new IllegalArgumentException("--scaled-jpeg: " + missing.getMessage(), missing);
-        }
     }
 
     /** Resolves names from standard input; reports invalid names and folders without images. */

@@ -1,12 +1,10 @@
 package org.gramian.cli.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 
 import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.NamedCsvRecord;
-import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,7 +14,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import javax.imageio.ImageIO;
 import org.gramian.cli.ImageFolder;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyModel;
@@ -53,30 +50,6 @@ class PredictCommandTest {
 
     private static List<JsonNode> json(Run run) {
         return run.out().lines().map(JSON::readTree).toList();
-    }
-
-    /** With libjpeg-turbo the answer hardly changes; without it the error says what to install. */
-    @Test
-    void decodesScaledJpegs() throws IOException {
-        BufferedImage photo = new BufferedImage(640, 480, BufferedImage.TYPE_3BYTE_BGR);
-        for (int y = 0; y < 480; y++) {
-            for (int x = 0; x < 640; x++) {
-                photo.setRGB(x, y, 0x10101 * (x * y / 1300 & 0xff));
-            }
-        }
-        Path file = folder.resolve("photo.jpg");
-        ImageIO.write(photo, "jpeg", file.toFile());
-        Run scaled = predict("--format=jsonl", "--scaled-jpeg", file);
-        if (scaled.code() == ExitCode.USAGE) {
-            assertThat(scaled.err()).contains("--scaled-jpeg", "libturbojpeg0");
-            return;
-        }
-        assertThat(scaled.code()).as(scaled.err()).isZero();
-        double whole = json(predict("--format=jsonl", file))
-                .getFirst()
-                .get("probability")
-                .asDouble();
-        assertThat(json(scaled).getFirst().get("probability").asDouble()).isCloseTo(whole, within(0.02));
     }
 
     @Test

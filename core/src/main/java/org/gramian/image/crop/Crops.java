@@ -90,11 +90,6 @@ public final class Crops {
                 : Optional.empty();
     }
 
-    /** Returns the short side to which an image is resized before crops are taken. */
-    public int resizedSide() {
-        return aspectKept ? shortSide() : size;
-    }
-
     private int shortSide() {
         return Math.toIntExact(Math.round(256.0 * size / CropPlan.DEFAULT_SIZE));
     }

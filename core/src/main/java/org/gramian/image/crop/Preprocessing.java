@@ -31,10 +31,6 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
     public static final Preprocessing CAFFE =
             new Preprocessing(Order.BGR, List.of(104.0, 117.0, 123.0), List.of(1.0, 1.0, 1.0));
 
-    /** VGG as published by its authors, and Keras' VGG and ResNet, which were converted from Caffe. */
-    public static final Preprocessing VGG_CAFFE =
-            new Preprocessing(Order.BGR, List.of(103.939, 116.779, 123.68), List.of(1.0, 1.0, 1.0));
-
     /** EfficientNet-Lite of TensorFlow: {@code (x − 127) / 128}. */
     public static final Preprocessing TENSORFLOW =
             new Preprocessing(Order.RGB, List.of(127.0, 127.0, 127.0), List.of(128.0, 128.0, 128.0));

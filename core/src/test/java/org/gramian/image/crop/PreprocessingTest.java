@@ -29,7 +29,6 @@ class PreprocessingTest {
         assertThat(Preprocessing.TORCHVISION.text())
                 .isEqualTo("RGB mean=123.675,116.28,103.53 std=58.395,57.12,57.375");
         assertThat(Preprocessing.CAFFE.text()).isEqualTo("BGR mean=104,117,123 std=1,1,1");
-        assertThat(Preprocessing.VGG_CAFFE.text()).isEqualTo("BGR mean=103.939,116.779,123.68 std=1,1,1");
         assertThat(Preprocessing.TENSORFLOW.text()).isEqualTo("RGB mean=127,127,127 std=128,128,128");
     }
 

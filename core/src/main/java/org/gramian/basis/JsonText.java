@@ -1,6 +1,10 @@
 package org.gramian.basis;
 
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -8,10 +12,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -24,6 +34,20 @@ public final class JsonText {
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
+
+    /** Also refuses unknown, missing and null fields, numbers in quotes, and fractions for whole numbers. */
+    private static final JsonMapper STRICT = JSON.rebuild()
+            .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+            .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+            .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
+            .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+            .changeDefaultNullHandling(_ -> JsonSetter.Value.construct(Nulls.FAIL, Nulls.FAIL))
+            .build();
+
+    /** Start of the part of a Jackson message that names its settings and types. */
+    private static final Pattern ADVICE = Pattern.compile("; `|: enable `| \\(but might| \\(class | \\(for Object");
 
     private JsonText() {}
 
@@ -52,6 +76,62 @@ public final class JsonText {
             return JSON.readValue(file.toFile(), type);
         } catch (JacksonException damaged) {
             throw new IOException(file + ": expected " + content + ", found a damaged file; " + advice, damaged);
+        }
+    }
+
+    /**
+     * Binds a document strictly.
+     *
+     * @throws IllegalArgumentException with the place of what is wrong
+     */
+    public static <T> T parse(String json, Class<T> type) {
+        try {
+            return STRICT.readValue(json, type);
+        } catch (JacksonException wrong) {
+            String path = wrong.getPath().stream()
+                    .map(step ->
+                            step.getPropertyName() == null ? "[" + step.getIndex() + "]" : "." + step.getPropertyName())
+                    .collect(Collectors.joining());
+            String place = path.isEmpty() ? "" : " at " + QuotedText.text(path.substring(path.startsWith(".") ? 1 : 0));
+            String message =
+                    ADVICE.split(wrong.getOriginalMessage(), 2)[0].replaceAll("org\\.gramian\\.[\\w.]*\\$?", "");
+            throw new IllegalArgumentException("unexpected JSON" + place + ": " + QuotedText.bare(message), wrong);
+        }
+    }
+
+    /**
+     * Reads a document of this program, which begins with its format and version, strictly.
+     *
+     * @throws IOException {@code FILE: what was expected, what was found}
+     */
+    public static <T> T read(Path file, Class<T> type, String format, int version, long maxBytes) throws IOException {
+        if (!Files.isRegularFile(file) || Files.size(file) > maxBytes) {
+            throw new IOException(file + ": expected a file of at most " + maxBytes + " bytes of format " + format
+                    + ", found " + (Files.isRegularFile(file) ? Files.size(file) + " bytes" : "none"));
+        }
+        try {
+            String json = Files.readString(file);
+            requireVersion(json, format, version);
+            return parse(json, type);
+        } catch (CharacterCodingException damaged) {
+            throw new IOException(file + ": expected text in UTF-8, found other bytes", damaged);
+        } catch (JacksonException | IllegalArgumentException wrong) {
+            throw new IOException(file + ": " + wrong.getMessage(), wrong);
+        }
+    }
+
+    private static void requireVersion(String text, String format, int version) {
+        try (JsonParser json = STRICT.createParser(text)) {
+            boolean ours = json.nextToken() == JsonToken.START_OBJECT
+                    && "format".equals(json.nextName())
+                    && format.equals(json.nextStringValue())
+                    && "version".equals(json.nextName())
+                    && json.nextToken() == JsonToken.VALUE_NUMBER_INT;
+            if (!ours || json.getIntValue() != version) {
+                throw new IllegalArgumentException("expected JSON that begins with \"format\": \"" + format
+                        + "\" and version " + version + ", found "
+                        + (ours ? "version " + json.getIntValue() + "; use the Gramian that wrote it" : "none"));
+            }
         }
     }
 

@@ -1,17 +1,7 @@
 package org.gramian.evaluate;
 
-import com.fasterxml.jackson.annotation.JsonAutoDetect;
-import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
-import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import com.fasterxml.jackson.annotation.JsonSetter;
-import com.fasterxml.jackson.annotation.JsonValue;
-import com.fasterxml.jackson.annotation.Nulls;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.Reader;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,23 +10,10 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
-import org.gramian.image.dataset.protocol.Fingerprint;
-import org.gramian.model.Logits;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
-import tools.jackson.core.StreamReadFeature;
-import tools.jackson.core.StreamWriteFeature;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.MapperFeature;
-import tools.jackson.databind.cfg.EnumFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * JSON file of an evaluation: test set, classes, every score, the temperature, and all metrics. A run has {@value #FILE} in its
@@ -57,47 +34,7 @@ public final class EvaluationFile {
     /** About ten million scores; reading takes a few times as much memory. */
     private static final long MAX_BYTES = 1L << 28;
 
-    private static final JsonMapper MAPPER = JsonMapper.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-            .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
-            .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
-            .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
-            .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
-            .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
-            .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
-            .changeDefaultNullHandling(_ -> JsonSetter.Value.construct(Nulls.FAIL, Nulls.FAIL))
-            .addMixIn(Fingerprint.class, FingerprintJson.class)
-            .addMixIn(Temperature.class, TemperatureJson.class)
-            .addMixIn(Logits.class, LogitsJson.class)
-            .build();
-
-    /** Start of the part of a Jackson message that names its settings and types. */
-    private static final Pattern ADVICE = Pattern.compile("; `|: enable `| \\(but might| \\(class | \\(for Object");
-
     private EvaluationFile() {}
-
-    private abstract static class FingerprintJson {
-        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
-        @SuppressWarnings("UnusedVariable") // Jackson calls the constructor of Fingerprint in its place
-        FingerprintJson(String hex) {}
-
-        @JsonValue
-        abstract String hex();
-    }
-
-    @JsonAutoDetect(isGetterVisibility = Visibility.NONE)
-    private interface TemperatureJson {}
-
-    private interface LogitsJson {
-        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
-        static Logits of(List<Double> scores) {
-            return Logits.of(scores);
-        }
-
-        @JsonValue
-        double[] toArray();
-    }
 
     /** The JSON of the file. {@code results} follows from the rest: it is for other programs, and is only compared when read. */
     @JsonPropertyOrder({"format", "version", "setting", "classes", "temperature", "results", "predictions"})
@@ -107,7 +44,7 @@ public final class EvaluationFile {
             Setting setting,
             List<String> classes,
             Temperature temperature,
-            JsonNode results,
+            Map<String, Object> results,
             List<ImagePrediction> predictions) {}
 
     /** Writes or replaces a file atomically. */
@@ -118,16 +55,9 @@ public final class EvaluationFile {
                 evaluation.setting(),
                 evaluation.classes(),
                 evaluation.temperature(),
-                MAPPER.valueToTree(results(evaluation)),
+                results(evaluation),
                 evaluation.predictions());
-        AtomicFile.putText(path, text -> {
-            try {
-                MAPPER.writerWithDefaultPrettyPrinter().writeValue(text, document);
-                text.write('\n');
-            } catch (JacksonException e) {
-                throw e.getCause() instanceof IOException cause ? cause : new IOException(e.getOriginalMessage(), e);
-            }
-        });
+        AtomicFile.putText(path, text -> text.write(JsonText.indented(document) + "\n"));
     }
 
     private static Map<String, Object> results(Evaluation evaluation) {
@@ -150,99 +80,30 @@ public final class EvaluationFile {
         return results;
     }
 
-    /**
-     * Reads a file.
-     *
-     * @throws IOException if it is not an evaluation, has a newer version, or is inconsistent
-     */
+    /** Reads a file. */
     public static Evaluation read(Path path) throws IOException {
-        if (!Files.isRegularFile(path)) {
-            throw failure(
-                    path,
-                    "expected a file with an evaluation in JSON, found "
-                            + (Files.exists(path) ? "a folder" : "nothing"),
-                    null);
-        }
-        if (Files.size(path) > MAX_BYTES) {
-            throw failure(
-                    path, "expected an evaluation of at most " + MAX_BYTES + " bytes, found " + Files.size(path), null);
-        }
+        Document document = JsonText.read(path, Document.class, FORMAT, VERSION, MAX_BYTES);
+        Evaluation evaluation;
         try {
-            requireVersion(path);
-            try (Reader text = open(path)) {
-                Document document = MAPPER.readValue(text, Document.class);
-                Evaluation evaluation = new Evaluation(
-                        document.setting(), document.classes(), document.predictions(), document.temperature());
-                requireAgreement(path, document.results(), evaluation);
-                return evaluation;
-            }
-        } catch (JacksonException e) {
-            throw failure(path, problem(e), e);
+            evaluation = new Evaluation(
+                    document.setting(), document.classes(), document.predictions(), document.temperature());
         } catch (IllegalArgumentException e) {
             throw failure(path, "inconsistent content: " + e.getMessage(), e);
         }
-    }
-
-    private static IOException failure(Path path, String problem, @Nullable Exception cause) {
-        return new IOException(path + ": " + problem, cause);
-    }
-
-    /** Opens a file as UTF-8; other bytes are an error. */
-    private static Reader open(Path path) throws IOException {
-        return new InputStreamReader(Files.newInputStream(path), StandardCharsets.UTF_8.newDecoder());
-    }
-
-    /** Checks the first two fields: format and version. */
-    private static void requireVersion(Path path) throws IOException {
-        try (Reader text = open(path);
-                JsonParser json = MAPPER.createParser(text)) {
-            boolean ours = json.nextToken() == JsonToken.START_OBJECT
-                    && "format".equals(json.nextName())
-                    && FORMAT.equals(json.nextStringValue())
-                    && "version".equals(json.nextName())
-                    && json.nextToken() == JsonToken.VALUE_NUMBER_INT;
-            if (!ours) {
-                throw failure(
-                        path,
-                        "expected an evaluation that starts with \"format\": \"%s\" and a version, found something else"
-                                .formatted(FORMAT),
-                        null);
-            }
-            if (json.getIntValue() != VERSION) {
-                throw failure(
-                        path,
-                        "expected an evaluation of version %d, found version %d; use the Gramian that wrote it"
-                                .formatted(VERSION, json.getIntValue()),
-                        null);
-            }
-        }
-    }
-
-    private static void requireAgreement(Path path, JsonNode results, Evaluation evaluation) throws IOException {
-        JsonNode computed = MAPPER.valueToTree(evaluation.confusion().counts());
-        if (!results.at("/confusion/counts").equals(computed)) {
+        boolean agrees = document.results().get("confusion") instanceof Map<?, ?> stored
+                && evaluation.confusion().counts().equals(stored.get("counts"));
+        if (!agrees) {
             throw failure(
                     path,
                     "expected the confusion matrix of its predictions, found another; the file was edited or is"
                             + " damaged: evaluate the model again",
                     null);
         }
+        return evaluation;
     }
 
-    private static String problem(JacksonException e) {
-        if (e.getCause() instanceof CharacterCodingException) {
-            return "expected text in UTF-8, found other bytes";
-        }
-        if (e.getCause() instanceof IllegalArgumentException inconsistent) {
-            return "inconsistent content: " + inconsistent.getMessage();
-        }
-        String where = e.getPath().stream()
-                .map(step ->
-                        step.getPropertyName() == null ? "[" + step.getIndex() + "]" : "." + step.getPropertyName())
-                .collect(Collectors.joining());
-        String place = where.isEmpty() ? "" : " at " + QuotedText.text(where.substring(where.startsWith(".") ? 1 : 0));
-        String message = ADVICE.split(e.getOriginalMessage(), 2)[0].replaceAll("org\\.gramian\\.[\\w.]*\\$?", "");
-        return "expected an evaluation in JSON, found" + place + ": " + QuotedText.bare(message);
+    private static IOException failure(Path path, String problem, @Nullable Exception cause) {
+        return new IOException(path + ": " + problem, cause);
     }
 
     /** Returns the folder name of a fold, e.g. {@code fold-1}. */
@@ -265,11 +126,7 @@ public final class EvaluationFile {
         return folds;
     }
 
-    /**
-     * Reads all folds of a run in order, or one evaluation file.
-     *
-     * @throws IOException if there is none, a fold is not finished, or a file cannot be read
-     */
+    /** Reads all folds of a run in order, or one evaluation file. */
     public static List<Evaluation> readAll(Path fileOrRun) throws IOException {
         if (!Files.isDirectory(fileOrRun)) {
             return List.of(read(fileOrRun));

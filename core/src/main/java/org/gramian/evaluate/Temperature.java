@@ -1,5 +1,6 @@
 package org.gramian.evaluate;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -43,6 +44,7 @@ public record Temperature(double value, String source) {
     }
 
     /** Returns whether the probabilities are calibrated. */
+    @JsonIgnore
     public boolean isCalibrated() {
         return !source.equals(NONE.source);
     }

@@ -46,11 +46,7 @@ public final class CountSketch {
         }
     }
 
-    /**
-     * Returns the sketch for descriptors of one length; the same on every machine.
-     *
-     * @throws IllegalArgumentException if there is no such descriptor, or it is too long for memory
-     */
+    /** Returns the sketch for descriptors of one length; the same on every machine. */
     public static CountSketch of(long descriptorSize) {
         if (descriptorSize < 1 || descriptorSize > MAX_SIZE) {
             throw new IllegalArgumentException(
@@ -66,8 +62,6 @@ public final class CountSketch {
     /**
      * Returns the short descriptor of an image from those of its crops: their mean, normalized to a unit vector, sketched, and
      * rounded to float16 as in a {@link Gallery}. A zero mean stays zero.
-     *
-     * @throws IllegalArgumentException if a number of them is not finite
      */
     public float[] describe(float[][] crops) {
         if (crops.length == 0) {

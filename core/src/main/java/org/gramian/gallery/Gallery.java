@@ -9,14 +9,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
@@ -53,15 +54,12 @@ public final class Gallery {
     private final List<Entry> entries;
     private final List<Item> items;
 
-    /** The set that an image belongs to, in the order of a gallery. Files hold the ordinals. */
+    /** The set that an image belongs to, in the order of a gallery. */
     public enum Subset {
         TRAINING,
         VALIDATION,
         TEST
     }
-
-    /** Subsets by their numbers in files. */
-    private static final List<Subset> SUBSETS = List.of(Subset.TRAINING, Subset.VALIDATION, Subset.TEST);
 
     /** One image. */
     public record Item(String name, int label, Subset subset) {}
@@ -74,7 +72,6 @@ public final class Gallery {
      * Settings of all images.
      *
      * @param model SHA-256 of the model's file, in hexadecimal digits
-     * @param leftOut number of images of a subset that are not in the gallery
      */
     record About(List<String> classes, String model, int descriptorSize, Map<Subset, Integer> leftOut) {
         About {
@@ -160,11 +157,7 @@ public final class Gallery {
         return GalleryFile.read(path);
     }
 
-    /**
-     * Reads the gallery beside a model file; empty if there is none.
-     *
-     * @throws GalleryFileException if it cannot be used, or is that of another model
-     */
+    /** Reads the gallery beside a model file; empty if there is none. */
     public static Optional<Gallery> beside(Path model) throws GalleryFileException {
         Path path = model.resolveSibling(FILE);
         if (Files.notExists(path)) {
@@ -275,91 +268,58 @@ public final class Gallery {
             return this;
         }
 
-        /**
-         * Returns the gallery.
-         *
-         * @throws IllegalArgumentException if images are not consistent
-         */
+        /** Returns the gallery. */
         public Gallery build() {
             return new Gallery(new About(classes, model, descriptorSize, leftOut), entries);
         }
     }
 
     /**
-     * A gallery as one safetensors file.
+     * A gallery as one safetensors file of format {@code gramian-gallery}, version 2.
      *
      * <pre>
      * vectors           F16 [n, m]   short descriptors
-     * labels            I32 [n]      indexes of classes
-     * parts             U8 [n]       0 training, 1 validation, 2 test
-     * names             U8 [b]       in UTF-8, one after the other; name_ends I64 [n] are their ends in it
-     * thumbnails        U8 [t]       JPEG files, one after the other; thumbnail_ends I64 [n] are their ends in it
-     *
-     * format       gramian-gallery
-     * version      1
-     * classes      ["fabric","foliage"]
-     * model        SHA-256 of the model's file
-     * descriptor   8256                             length of the model's descriptors
-     * left_out     {"TRAINING":0,"TEST":1200}       images that are not here
+     * thumbnails        U8 [t]       JPEG files, one after the other
+     * document          U8 [b]       {@link Document} as JSON
      * </pre>
      *
      * <p>Reading verifies the checksums and checks that every tensor has its type and shape, and that there is no other.
      */
     static final class GalleryFile {
-        private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
         private static final ValueLayout.OfShort HALF =
                 ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-        private static final ValueLayout.OfLong LONG =
-                ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+        private static final Map<String, String> METADATA = Map.of("format", "gramian-gallery", "version", "2");
 
-        private static final String FORMAT = "gramian-gallery";
-        private static final int VERSION = 1;
-        private static final Set<String> TENSORS =
-                Set.of("vectors", "labels", "parts", "names", "name_ends", "thumbnails", "thumbnail_ends");
-        private static final List<String> KEYS =
-                List.of("format", "version", "classes", "model", "descriptor", "left_out");
+        private GalleryFile() {}
 
-        private final Map<String, StoredTensor> tensors;
-        private final Map<String, String> texts;
-
-        private GalleryFile(TensorFile file) {
-            this.tensors = file.tensors();
-            this.texts = file.metadata();
-        }
+        /** @param thumbnailBytes length of each thumbnail */
+        private record Document(About about, List<Item> items, List<Integer> thumbnailBytes) {}
 
         static void write(Path path, About about, List<Entry> entries) throws GalleryFileException {
             try (Arena arena = Arena.ofConfined()) {
                 int n = entries.size();
                 int m = CountSketch.lengthOf(about.descriptorSize());
                 MemorySegment vectors = arena.allocate(2L * n * m, Long.BYTES);
-                MemorySegment labels = arena.allocate(4L * n, Long.BYTES);
-                MemorySegment parts = arena.allocate(n);
+                List<Integer> lengths =
+                        entries.stream().map(entry -> entry.thumbnail.length).toList();
+                MemorySegment thumbnails = arena.allocate(
+                        lengths.stream().mapToLong(length -> length).sum());
+                long at = 0;
                 for (int i = 0; i < n; i++) {
-                    MemorySegment.copy(entries.get(i).vector(), 0, vectors, HALF, 2L * i * m, m);
-                    Item item = entries.get(i).item();
-                    labels.set(INT, 4L * i, item.label());
-                    parts.set(ValueLayout.JAVA_BYTE, i, (byte) SUBSETS.indexOf(item.subset()));
+                    MemorySegment.copy(entries.get(i).vector, 0, vectors, HALF, 2L * i * m, m);
+                    byte[] thumbnail = entries.get(i).thumbnail;
+                    MemorySegment.copy(thumbnail, 0, thumbnails, ValueLayout.JAVA_BYTE, at, thumbnail.length);
+                    at += thumbnail.length;
                 }
+                Document document =
+                        new Document(about, entries.stream().map(Entry::item).toList(), lengths);
+                MemorySegment json = arena.allocateFrom(
+                        ValueLayout.JAVA_BYTE, JsonText.of(document).getBytes(StandardCharsets.UTF_8));
                 Map<String, StoredTensor> tensors = new LinkedHashMap<>();
                 tensors.put("vectors", new StoredTensor(DType.F16, Shape.of(n, m), vectors));
-                tensors.put("labels", new StoredTensor(DType.I32, Shape.of(n), labels));
-                tensors.put("parts", new StoredTensor(DType.U8, Shape.of(n), parts));
-                putPieces(
-                        "name",
-                        entries.stream()
-                                .map(entry -> entry.item().name().getBytes(StandardCharsets.UTF_8))
-                                .toList(),
-                        tensors,
-                        arena);
-                putPieces("thumbnail", entries.stream().map(Entry::thumbnail).toList(), tensors, arena);
-                Map<String, String> texts = new LinkedHashMap<>();
-                texts.put("format", FORMAT);
-                texts.put("version", Integer.toString(VERSION));
-                texts.put("classes", JsonText.of(about.classes()));
-                texts.put("model", about.model());
-                texts.put("descriptor", Integer.toString(about.descriptorSize()));
-                texts.put("left_out", JsonText.of(about.leftOut()));
-                Safetensors.writeChecked(path, tensors, texts);
+                tensors.put("thumbnails", new StoredTensor(DType.U8, Shape.of(at), thumbnails));
+                tensors.put("document", new StoredTensor(DType.U8, Shape.of(json.byteSize()), json));
+                Safetensors.writeChecked(path, tensors, new TreeMap<>(METADATA));
             } catch (TensorFileException e) {
                 throw new GalleryFileException(path, problem(path, e), e);
             }
@@ -372,11 +332,15 @@ public final class Gallery {
             }
             try (Arena arena = Arena.ofConfined()) {
                 TensorFile file = Safetensors.read(path, arena);
-                Gallery gallery = new GalleryFile(file).gallery();
+                if (!file.metadata().equals(METADATA)) {
+                    throw new IllegalArgumentException(
+                            "expected a gallery written by 'gramian train' with the metadata " + METADATA + ", found "
+                                    + QuotedText.bare(file.metadata().toString()));
+                }
                 if (!file.checked()) {
                     throw new IllegalArgumentException("expected a gallery with checksums, found none");
                 }
-                return gallery;
+                return gallery(file.tensors());
             } catch (TensorFileException e) {
                 throw new GalleryFileException(
                         path,
@@ -404,141 +368,54 @@ public final class Gallery {
             }
         }
 
-        private Gallery gallery() {
-            About about = about();
-            int length = CountSketch.lengthOf(about.descriptorSize());
-            StoredTensor stored = tensors.get("labels");
-            long found = stored == null ? 0 : stored.shape().elements();
-            int most = Gallery.MAX_OF_SUBSET * Subset.values().length;
-            if (found > most) {
-                throw new IllegalArgumentException("expected at most " + most + " images, found " + found);
+        private static Gallery gallery(Map<String, StoredTensor> tensors) {
+            if (!tensors.keySet().equals(Set.of("vectors", "thumbnails", "document"))) {
+                throw new IllegalArgumentException("expected the 3 tensors of a gallery, found "
+                        + QuotedText.bare(tensors.keySet().toString()));
             }
-            int count = (int) found;
-            MemorySegment vectors = tensor("vectors", DType.F16, Shape.of(count, length));
-            MemorySegment labels = tensor("labels", DType.I32, Shape.of(count));
-            MemorySegment parts = tensor("parts", DType.U8, Shape.of(count));
-            byte[][] names = pieces("name", count);
-            byte[][] thumbnails = pieces("thumbnail", count);
-            if (!tensors.keySet().equals(TENSORS)) {
-                throw new IllegalArgumentException("expected the 7 tensors of a gallery, found " + tensors.size());
+            byte[] json = bytes(tensors, "document").toArray(ValueLayout.JAVA_BYTE);
+            Document document = JsonText.parse(new String(json, StandardCharsets.UTF_8), Document.class);
+            List<Item> items = document.items();
+            int count = items.size();
+            int length = CountSketch.lengthOf(document.about().descriptorSize());
+            MemorySegment vectors = tensor(tensors, "vectors", DType.F16, Shape.of(count, length));
+            MemorySegment thumbnails = bytes(tensors, "thumbnails");
+            boolean lengths = document.thumbnailBytes().size() == count
+                    && document.thumbnailBytes().stream().allMatch(bytes -> bytes > 0)
+                    && document.thumbnailBytes().stream()
+                                    .mapToLong(bytes -> bytes)
+                                    .sum()
+                            == thumbnails.byteSize();
+            if (!lengths) {
+                throw new IllegalArgumentException("expected " + count + " lengths of thumbnails, above 0, together "
+                        + thumbnails.byteSize() + " bytes, found others");
             }
             List<Entry> entries = new ArrayList<>();
+            long at = 0;
             for (int i = 0; i < count; i++) {
-                int part = Byte.toUnsignedInt(parts.get(ValueLayout.JAVA_BYTE, i));
-                if (part >= SUBSETS.size()) {
-                    throw new IllegalArgumentException("expected 0, 1 or 2 as the part of an image, found " + part);
-                }
                 short[] halves = new short[length];
                 MemorySegment.copy(vectors, HALF, 2L * i * length, halves, 0, length);
-                Item item = new Item(
-                        new String(names[i], StandardCharsets.UTF_8), labels.get(INT, 4L * i), SUBSETS.get(part));
-                entries.add(new Entry(item, thumbnails[i], halves));
+                int bytes = document.thumbnailBytes().get(i);
+                entries.add(
+                        new Entry(items.get(i), thumbnails.asSlice(at, bytes).toArray(ValueLayout.JAVA_BYTE), halves));
+                at += bytes;
             }
-            return new Gallery(about, entries);
+            return new Gallery(document.about(), entries);
         }
 
-        /** Puts byte arrays of different lengths as two tensors: their concatenation and their ends. */
-        private static void putPieces(
-                String name, List<byte[]> pieces, Map<String, StoredTensor> tensors, Arena arena) {
-            long bytes = pieces.stream().mapToLong(piece -> piece.length).sum();
-            MemorySegment all = arena.allocate(bytes);
-            MemorySegment ends = arena.allocate(8L * pieces.size(), Long.BYTES);
-            long at = 0;
-            for (int i = 0; i < pieces.size(); i++) {
-                byte[] piece = pieces.get(i);
-                MemorySegment.copy(piece, 0, all, ValueLayout.JAVA_BYTE, at, piece.length);
-                at += piece.length;
-                ends.set(LONG, 8L * i, at);
-            }
-            tensors.put(name + "s", new StoredTensor(DType.U8, Shape.of(bytes), all));
-            tensors.put(name + "_ends", new StoredTensor(DType.I64, Shape.of(pieces.size()), ends));
+        private static MemorySegment bytes(Map<String, StoredTensor> tensors, String name) {
+            StoredTensor stored = Objects.requireNonNull(tensors.get(name));
+            return tensor(tensors, name, DType.U8, Shape.of(stored.data().byteSize()));
         }
 
-        /** @throws IllegalArgumentException if the ends do not divide the bytes into so many pieces */
-        private byte[][] pieces(String name, int count) {
-            StoredTensor stored = tensors.get(name + "s");
-            long bytes = stored == null ? 0 : stored.data().byteSize();
-            MemorySegment all = tensor(name + "s", DType.U8, Shape.of(bytes));
-            MemorySegment ends = tensor(name + "_ends", DType.I64, Shape.of(count));
-            byte[][] pieces = new byte[count][];
-            long begin = 0;
-            for (int i = 0; i < count; i++) {
-                long end = ends.get(LONG, 8L * i);
-                if (end < begin || end > bytes || end - begin > Integer.MAX_VALUE - 8) {
-                    throw new IllegalArgumentException("expected the end of " + name + " " + i + " to be from " + begin
-                            + " to " + bytes + ", found " + end);
-                }
-                pieces[i] = all.asSlice(begin, end - begin).toArray(ValueLayout.JAVA_BYTE);
-                begin = end;
-            }
-            if (begin != bytes) {
-                throw new IllegalArgumentException(
-                        "expected the last " + name + " to end at " + bytes + ", found " + begin);
-            }
-            return pieces;
-        }
-
-        /** @throws IllegalArgumentException if there is no such tensor of that type and shape */
-        private MemorySegment tensor(String name, DType type, Shape shape) {
-            StoredTensor found = tensors.get(name);
-            if (found == null || found.type() != type || !found.shape().equals(shape)) {
+        /** @throws IllegalArgumentException if the tensor has another type or shape */
+        private static MemorySegment tensor(Map<String, StoredTensor> tensors, String name, DType type, Shape shape) {
+            StoredTensor found = Objects.requireNonNull(tensors.get(name));
+            if (found.type() != type || !found.shape().equals(shape)) {
                 throw new IllegalArgumentException("expected the tensor '" + name + "' to be " + type + shape
-                        + ", found " + (found == null ? "none" : found.type().toString() + found.shape()));
+                        + ", found " + found.type() + found.shape());
             }
             return found.data();
-        }
-
-        /** @throws IllegalArgumentException if the metadata is not that of a gallery of this version */
-        private About about() {
-            if (!FORMAT.equals(texts.get("format"))) {
-                throw new IllegalArgumentException(
-                        "expected a gallery written by 'gramian train', found a safetensors file "
-                                + (texts.containsKey("format")
-                                        ? "of format " + QuotedText.text(text("format"))
-                                        : "without a format"));
-            }
-            int version = number("version");
-            if (version > VERSION) {
-                throw new IllegalArgumentException("is a gallery of format version " + version
-                        + ", this program reads versions up to " + VERSION + "; update Gramian");
-            }
-            for (String key : texts.keySet()) {
-                if (!KEYS.contains(key)) {
-                    throw new IllegalArgumentException("expected the metadata " + String.join(", ", KEYS) + ", found "
-                            + QuotedText.text(key) + " in addition");
-                }
-            }
-            Map<Subset, Integer> leftOut = new EnumMap<>(Subset.class);
-            JsonText.numbers("left_out", text("left_out")).forEach((name, images) -> {
-                if (images != Math.rint(images) || images > Integer.MAX_VALUE) {
-                    throw new IllegalArgumentException("expected whole numbers as left_out, found " + images);
-                }
-                Subset subset = Arrays.stream(Subset.values())
-                        .filter(one -> one.name().equals(name))
-                        .findFirst()
-                        .orElseThrow(() -> new IllegalArgumentException(
-                                "expected the name of a part in left_out, found " + QuotedText.text(name)));
-                leftOut.put(subset, images.intValue());
-            });
-            return new About(
-                    JsonText.strings("classes", text("classes")), text("model"), number("descriptor"), leftOut);
-        }
-
-        private int number(String key) {
-            String text = text(key);
-            if (!text.matches("[1-9][0-9]{0,8}")) {
-                throw new IllegalArgumentException(
-                        "expected a whole number of at least 1 as " + key + ", found " + QuotedText.text(text));
-            }
-            return Integer.parseInt(text);
-        }
-
-        private String text(String key) {
-            String text = texts.get(key);
-            if (text == null) {
-                throw new IllegalArgumentException("expected the metadata " + QuotedText.text(key) + ", found none");
-            }
-            return text;
         }
     }
 }

@@ -44,11 +44,7 @@ public final class NearestImages {
         return gallery;
     }
 
-    /**
-     * Returns the nearest training images, the nearest first; all if there are fewer.
-     *
-     * @throws IllegalArgumentException if a descriptor is not finite
-     */
+    /** Returns the nearest training images, the nearest first; all if there are fewer. */
     public List<Match> nearest(float[][] crops, int count) {
         return nearest(sketch.describe(crops), count);
     }

@@ -1,5 +1,7 @@
 package org.gramian.model;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Arrays;
 import java.util.List;
 
@@ -23,6 +25,7 @@ public final class Logits {
     }
 
     /** Returns logits of scores in the order of the classes. */
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public static Logits of(List<Double> scores) {
         return new Logits(scores.stream().mapToDouble(Double::doubleValue).toArray());
     }
@@ -111,6 +114,7 @@ public final class Logits {
     }
 
     /** Returns a copy of the scores. */
+    @JsonValue
     public double[] toArray() {
         return scores.clone();
     }

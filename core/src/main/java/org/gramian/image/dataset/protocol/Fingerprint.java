@@ -1,5 +1,7 @@
 package org.gramian.image.dataset.protocol;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -18,9 +20,10 @@ import org.gramian.image.dataset.Sample;
  *
  * @param hex 64 hexadecimal digits
  */
-public record Fingerprint(String hex) {
+public record Fingerprint(@JsonValue String hex) {
     private static final int SHOWN = 12;
 
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public Fingerprint {
         if (!hex.matches("[0-9a-f]{64}")) {
             throw new IllegalArgumentException("expected 64 hexadecimal digits as fingerprint, found '" + hex + "'");

@@ -22,7 +22,6 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
      *
      * @param count number of images; the means are 0 if there are none
      * @param confidence mean of their highest probabilities
-     * @param accuracy of their predictions
      */
     public record Bin(double low, double high, int count, double confidence, double accuracy) {}
 

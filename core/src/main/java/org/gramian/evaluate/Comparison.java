@@ -9,8 +9,7 @@ import java.util.stream.Stream;
 /**
  * Comparison of two models over the same folds: the metrics of each, and one {@link PairedTest} over all images.
  *
- * @param repeated number of repeated test images over the folds. The test counts them as independent, so its p-value is too
- *     small
+ * @param repeated number of repeated test images over the folds; the test counts them as independent, so its p-value is too small
  */
 public record Comparison(FoldSummary first, FoldSummary second, PairedTest test, int repeated) {
     /**
@@ -18,7 +17,6 @@ public record Comparison(FoldSummary first, FoldSummary second, PairedTest test,
      *
      * @param first at least one fold
      * @param second the same folds in any order
-     * @throws IllegalArgumentException if they are not comparable
      */
     public static Comparison of(List<Evaluation> first, List<Evaluation> second) {
         FoldSummary firstSummary = FoldSummary.of(first);

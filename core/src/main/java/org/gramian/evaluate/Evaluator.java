@@ -30,7 +30,6 @@ import org.gramian.model.ModelCard;
  * <p>Classes are matched by name; truths and scores of the evaluation are in the order of the model's classes, whatever
  * the order of the dataset's. Unreadable images are listed and do not count.
  *
- * @param classifier the model, with the crops and batch size of the evaluation
  * @param reader decodes the image files; called by several threads
  */
 public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader) {
@@ -59,8 +58,6 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
      * Evaluates images of a dataset.
      *
      * @param indexes into {@link Dataset#samples}, at least one
-     * @throws DatasetException if the dataset has a class that the model does not have, or no image is readable
-     * @throws IllegalArgumentException if a score is not finite
      */
     public Measurement measure(Dataset dataset, List<Integer> indexes, Setting setting, LongConsumer progress)
             throws DatasetException {

@@ -44,11 +44,7 @@ public record FoldSummary(Map<Metric, Spread> spreads) {
         spreads = Collections.unmodifiableMap(new EnumMap<>(spreads));
     }
 
-    /**
-     * Summarizes at least one fold.
-     *
-     * @throws IllegalArgumentException if the folds are of different splits, or one occurs twice with the same seed
-     */
+    /** Summarizes at least one fold. */
     public static FoldSummary of(List<Evaluation> folds) {
         if (folds.isEmpty()) {
             throw new IllegalArgumentException("expected folds to summarize, found none");

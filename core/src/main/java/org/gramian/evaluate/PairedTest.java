@@ -29,11 +29,7 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
         return new PairedTest(bothRight, onlySecond, onlyFirst, bothWrong);
     }
 
-    /**
-     * Compares two evaluations of one fold.
-     *
-     * @throws IllegalArgumentException if their images or splits differ
-     */
+    /** Compares two evaluations of one fold. */
     public static PairedTest of(Evaluation first, Evaluation second) {
         requireSameSplit(first.setting(), second.setting());
         if (!first.setting().fold().equals(second.setting().fold())) {

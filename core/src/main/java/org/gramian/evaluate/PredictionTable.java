@@ -23,11 +23,7 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
 
     private static final String CLASS_COLUMN = "p:";
 
-    /**
-     * One image.
-     *
-     * @param calibration what calibrated the probabilities, see {@link Temperature#source}
-     */
+    /** One image. */
     public record Row(
             String name,
             String truth,

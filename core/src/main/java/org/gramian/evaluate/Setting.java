@@ -11,8 +11,6 @@ import org.gramian.image.dataset.protocol.FoldSet;
  *
  * @param protocol e.g. {@code thirds:3}
  * @param fold name of the fold, e.g. {@code third 2}
- * @param fingerprint of images, labels and all folds
- * @param seed of the run
  */
 public record Setting(String protocol, String fold, Fingerprint fingerprint, long seed) {
     /** Identifies the test set of a fold. */

@@ -21,19 +21,12 @@ import org.gramian.model.ModelCard;
  * <p>If the model's origin and the dataset's fingerprint show that the model was trained on this dataset, its own test images
  * are taken; others that it was trained on are refused unless all images are requested. If its training images are unknown,
  * all images are taken, with a remark.
- *
- * @param indexes into {@link Dataset#samples}, ascending
  */
 public record TestImages(List<Integer> indexes, Setting setting, List<String> remarks) {
     private static final String UNKNOWN_TRAINING_IMAGES =
             "the model does not record its training images; if some of these are among them, the result is biased";
 
-    /**
-     * The requested test images; unset values follow from the model.
-     *
-     * @param fold name or number of the fold whose test images are requested
-     * @param all whether every image is requested, also training images of the model
-     */
+    /** The requested test images; unset values follow from the model. */
     public record Request(Optional<Protocol> protocol, Optional<String> fold, Optional<Long> seed, boolean all) {
         /** The model's own test images if it was trained on the dataset, else all images. */
         public static final Request DEFAULT = new Request(Optional.empty(), Optional.empty(), Optional.empty(), false);
@@ -69,11 +62,7 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
         remarks = List.copyOf(remarks);
     }
 
-    /**
-     * Selects the test images.
-     *
-     * @throws IllegalArgumentException if the request cannot be met, or the model was trained on some of the images
-     */
+    /** Selects the test images. */
     public static TestImages choose(Dataset dataset, ModelCard card, Request request) {
         Duplicates duplicates = Duplicates.of(dataset);
         Optional<TrainedOn> trained = TrainedOn.of(card);

@@ -16,8 +16,6 @@ import org.gramian.model.ModelCard;
 /**
  * The split that a model was trained on, from the keys {@value #PROTOCOL}, {@value #FOLD}, {@value #FINGERPRINT}, {@value
  * #SEED} and optionally {@value #NEAR_DUPLICATES} of its card's origin.
- *
- * @param near groups of near-duplicates, by index, which the split keeps together
  */
 public record TrainedOn(Setting setting, List<List<Integer>> near) {
     public static final String PROTOCOL = "protocol";
@@ -30,11 +28,7 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
         near = List.copyOf(near);
     }
 
-    /**
-     * Reads a card; empty if a required key is absent.
-     *
-     * @throws IllegalArgumentException if a value is invalid
-     */
+    /** Reads a card; empty if a required key is absent. */
     public static Optional<TrainedOn> of(ModelCard card) {
         Map<String, String> origin = card.origin();
         String protocol = origin.get(PROTOCOL);

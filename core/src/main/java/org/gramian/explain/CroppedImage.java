@@ -10,12 +10,7 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.model.ModelCard;
 import org.gramian.tensor.Shape;
 
-/**
- * The test crops of an image, without the image itself, which may be large.
- *
- * @param width columns of heat maps, which have the image's aspect ratio
- * @param height rows of heat maps
- */
+/** The test crops of an image, without the image itself, which may be large. */
 public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preprocessing, int width, int height) {
     /** Alignment of libtorch's tensors. */
     private static final long ALIGNMENT = 64;
@@ -29,11 +24,7 @@ public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preproc
     /** Largest long side of heat maps, for extreme aspect ratios. */
     private static final int LONG_SIDE = 1024;
 
-    /**
-     * Crops an image by the card's test crops of the whole image.
-     *
-     * @throws IllegalArgumentException if the image is too small for crops
-     */
+    /** Crops an image by the card's test crops of the whole image. */
     public static CroppedImage of(Image image, ModelCard card) {
         List<Crop> crops = card.crops().whole().testing().of(image.width(), image.height(), "");
         double scale = heatScale(image.width(), image.height());
@@ -114,11 +105,7 @@ public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preproc
         return memory;
     }
 
-    /**
-     * Replaces cells of a grid over the image by its mean colour.
-     *
-     * @param cells cells to replace, row by row
-     */
+    /** Replaces cells of a grid over the image by its mean colour. */
     CroppedImage masked(BitSet cells, int columns, int rows) {
         long[] sums = new long[CHANNELS];
         byte[] rgb = scaled.rgb().clone();

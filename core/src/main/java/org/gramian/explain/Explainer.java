@@ -88,12 +88,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     /** Features of the crops, and their difference to the baseline. */
     private record CropFeatures(Tensor features, Tensor difference) {}
 
-    /**
-     * Explains the score of a class for an image.
-     *
-     * @param view crops of the image under this explainer's card
-     * @throws IllegalArgumentException if there is no such class
-     */
+    /** Explains the score of a class for an image. */
     public Explanation explain(CroppedImage view, int label) {
         if (label < 0 || label >= card.classes().size()) {
             throw new IllegalArgumentException(

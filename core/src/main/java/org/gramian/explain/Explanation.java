@@ -2,12 +2,7 @@ package org.gramian.explain;
 
 import java.util.List;
 
-/**
- * Explanation of the score of a class for an image, by regions and by feature maps.
- *
- * @param score logit, averaged over the crops
- * @param pairs the largest contributions by magnitude, the largest first; none of inactive maps
- */
+/** Explanation of the score of a class for an image, by regions and by feature maps. */
 public record Explanation(
         String className,
         double score,
@@ -44,7 +39,6 @@ public record Explanation(
      * Contribution of a pair of feature maps, or of a single map, to a score.
      *
      * @param first index of a map that the pooling aggregates, after its 1×1 convolution
-     * @param second index of the other map, not less than the first; the same for a single map
      * @param contribution to the score averaged over crops; positive raises it. For a pair {@code (G_ij + G_ji)(K_ij − h(0))} with the
      *     gradient G of the score and the image's contribution to the kernel matrix entry; for a single map gradient times feature
      * @param where contributions of pixels, which sum to the contribution (see {@code docs/explain.md}); for {@code rbf} large where the

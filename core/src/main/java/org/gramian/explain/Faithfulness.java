@@ -30,11 +30,7 @@ public record Faithfulness(double share, int draws, long seed) {
         }
     }
 
-    /**
-     * Scores of a class, averaged over crops.
-     *
-     * @param withoutOther score without a random region, averaged over draws
-     */
+    /** Scores of a class, averaged over crops. */
     public record Trial(double whole, double withoutHottest, double withoutOther) {
         /** Returns whether removing the hottest region lowers the score more than removing random ones. */
         public boolean holds() {
@@ -68,11 +64,7 @@ public record Faithfulness(double share, int draws, long seed) {
         }
     }
 
-    /**
-     * Shifts pixels within the covered ones, wrapping around.
-     *
-     * @param seen covered pixels, ascending
-     */
+    /** Shifts pixels within the covered ones, wrapping around. */
     static BitSet shifted(BitSet places, int[] seen, int by) {
         BitSet moved = new BitSet();
         for (int i = 0; i < seen.length; i++) {

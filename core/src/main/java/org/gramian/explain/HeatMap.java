@@ -19,11 +19,7 @@ public final class HeatMap {
     private final BitSet covered;
     private final float full;
 
-    /**
-     * Creates a heat map.
-     *
-     * @param covered covered pixels, by index in the values
-     */
+    /** Creates a heat map. */
     HeatMap(int width, int height, float[] values, BitSet covered) {
         if (width < 1 || height < 1 || values.length != (long) width * height) {
             throw new IllegalArgumentException("expected a map of " + width + "×" + height
@@ -45,10 +41,7 @@ public final class HeatMap {
         return full(sizes, covered);
     }
 
-    /**
-     * Returns the value of full strength: a quantile, since a few outliers would hide the rest; the maximum if it is
-     * not positive.
-     */
+    /** Returns the value of full strength: a quantile, since a few outliers would hide the rest; the maximum if it is not positive. */
     private static float full(float[] values, BitSet covered) {
         float[] sorted = new float[covered.cardinality()];
         int[] places = covered.stream().toArray();

@@ -27,17 +27,12 @@ import org.gramian.tensor.Tensors;
 /**
  * The gradient of a class's score with respect to the feature maps of a layer, and to the kernel matrix or aggregated maps of the
  * head. The tape starts at the layer.
- *
- * @param layer one of {@link org.gramian.backbone.Backbone#wholeLayers}, or the backbone's own
  */
 record ScoreGradient(Model model, String layer) {
     /**
      * Result of a forward and backward pass; the tensors belong to the current scope.
      *
      * @param scores of every crop, {@code [n, k]}
-     * @param features gradient with respect to the layer's maps, of their shape
-     * @param maps input of the head's aggregation
-     * @param aggregatedFeatures see {@link HeadPath}
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Gradients(

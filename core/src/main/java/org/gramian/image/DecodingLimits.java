@@ -6,8 +6,6 @@ import java.util.function.BooleanSupplier;
 /**
  * Limits on the decoding of one file: sizes in its header, checked before memory is allocated for them, and time.
  *
- * @param fileBytes size of the file
- * @param end when to stop, on the clock of {@link System#nanoTime}
  * @param cancelled whether the result is no longer wanted; called often, by the decoding thread
  */
 record DecodingLimits(ImageFormat format, ImageLimits limits, long fileBytes, long end, BooleanSupplier cancelled) {

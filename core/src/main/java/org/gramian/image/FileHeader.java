@@ -8,10 +8,7 @@ import org.gramian.image.ImageInfo.Colour;
 /**
  * A file with a checked header.
  *
- * @param content input of the decoder: the file, or the part that it needs
- * @param exif position of EXIF data
  * @param kind colours of the file, if the decoded image does not show them
- * @param complete whether the file is known to have the end of the image
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
 record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, boolean complete) {

@@ -93,11 +93,7 @@ enum Orientation {
         /** Bytes of a value of each type, by its code. */
         private static final int[] TYPE_BYTES = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
 
-        /**
-         * Reads the tags; none of a damaged directory. The decoder rejects a damaged TIFF; damaged EXIF data does not affect pixels.
-         *
-         * @param tiff the TIFF data from its header on: the whole file, or its EXIF segment
-         */
+        /** Reads the tags; none of a damaged directory. The decoder rejects a damaged TIFF; damaged EXIF data does not affect pixels. */
         static ExifTags of(byte[] content, Span tiff) {
             ByteBuffer bytes =
                     ByteBuffer.wrap(content, tiff.from(), tiff.length()).slice().order(ByteOrder.BIG_ENDIAN);

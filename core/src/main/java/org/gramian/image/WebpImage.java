@@ -183,11 +183,7 @@ final class WebpImage {
             }
         }
 
-        /**
-         * Returns the parameters for all images: each instance keeps native memory for good.
-         *
-         * @throws UnreadableException if the library cannot be loaded
-         */
+        /** Returns the parameters for all images: each instance keeps native memory for good. */
         static ImageReadParam parameters() throws UnreadableException {
             return LOADED.orThrow();
         }

@@ -14,8 +14,6 @@ import org.gramian.tensor.Tensor;
  * <p>A dead channel is constant: its variance over positions is below 10⁻¹² of the largest of the image, in at least 95
  * % of the images. A duplicate is proportional to an earlier channel: {@code |ρ| > 0.999} over the positions of all
  * images. Both make matrices singular or nearly so.
- *
- * @param duplicates channels that are not dead and duplicate an earlier one
  */
 public record DegenerateChannels(
         int channels, long positions, int images, List<Integer> dead, List<Duplicate> duplicates) {
@@ -27,7 +25,6 @@ public record DegenerateChannels(
     /**
      * Duplicate channel.
      *
-     * @param of index of the first channel that it duplicates
      * @param correlation ρ, from −1 to 1
      */
     public record Duplicate(int channel, int of, double correlation) {}

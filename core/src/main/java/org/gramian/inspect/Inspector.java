@@ -30,8 +30,6 @@ import org.gramian.tensor.Tensors;
 /**
  * Computes statistics of a model's pooling on images, with one crop of each: degenerate channels, and the spectra of the
  * matrices after the kernel and every transform.
- *
- * @param rendering crops of an image; the first one is used
  */
 public record Inspector(Model model, Rendering rendering, int threads) {
     /** Maximum number of images: quantiles of more hardly differ. */
@@ -51,7 +49,6 @@ public record Inspector(Model model, Rendering rendering, int threads) {
      * Inspects a model.
      *
      * @param samples at least one image; at most {@value #MAX_IMAGES}, evenly spaced, are used
-     * @throws IOException if an image cannot be read
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
         List<Sample> some = Subsample.even(samples, MAX_IMAGES);

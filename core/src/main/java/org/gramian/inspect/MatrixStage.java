@@ -9,10 +9,8 @@ import java.util.stream.IntStream;
  * Spectra of the symmetric matrices after one stage of a pooling, over several images.
  *
  * @param stage in the words of {@link org.gramian.pooling.Pooling#trace}, as {@code kernel rbf} and {@code transform 1, spd:128}
- * @param images number of decomposed matrices, of evenly spaced images; fewer for large matrices
- * @param eigenvalues quantiles of the largest eigenvalue, the second, and so on
- * @param effectiveRank {@code exp(−Σ pᵢ·log pᵢ)} with {@code pᵢ = |λᵢ|/Σ|λⱼ|}, from 1 to {@code size}
- *     (Roy and Vetterli, The Effective Rank, 2007)
+ * @param effectiveRank {@code exp(−Σ pᵢ·log pᵢ)} with {@code pᵢ = |λᵢ|/Σ|λⱼ|}, from 1 to {@code size} (Roy and Vetterli, The Effective
+ *     Rank, 2007)
  * @param condition {@code max|λᵢ| / min|λᵢ|}, at most {@link #worstCondition}, the limit of float32
  * @param indefinite share of the matrices with an eigenvalue below 0, beyond rounding
  */

@@ -204,7 +204,6 @@ public final class Audit {
      *
      * @param name its name, as {@code split 3}
      * @param parts the part of every image in the order of the dataset, as {@code train}; empty where it takes no part
-     * @param complete whether every part needs images of every class
      */
     record Partitioning(String name, List<String> parts, boolean complete) {
         static List<Partitioning> of(Assignment assignment) {

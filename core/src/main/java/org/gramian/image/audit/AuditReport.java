@@ -38,14 +38,9 @@ public record AuditReport(
     /**
      * Thresholds of the findings.
      *
-     * @param hashDistance most differing bits of two hashes for near duplicates to be compared further, at most 7, up to which {@link Audit} finds all pairs
+     * @param hashDistance most differing bits of two hashes for near duplicates to be compared further, at most 7, up to which {@link
+     *     Audit} finds all pairs
      * @param difference largest relative difference of two sketches for near duplicates, see {@link ImageSignature#difference}
-     * @param tinySide a short side below this is tiny
-     * @param inputSide a short side below this is enlarged for the network
-     * @param extremeAspect long side over short side above this is extreme
-     * @param imbalance largest class over smallest class above this is unbalanced
-     * @param fewImages a class with fewer readable images is small
-     * @param flatRange largest range of every channel for an image to count as a single colour
      */
     public record Thresholds(
             int hashDistance,
@@ -191,9 +186,7 @@ public record AuditReport(
     /**
      * Images that are duplicates or near-duplicates of each other.
      *
-     * @param acrossSplits the names of the given splits that put them on different sides
-     * @param difference the largest relative difference of the pairs that joined the group, not of all its pairs; 0 for equal
-     *     pixels
+     * @param difference the largest relative difference of the pairs that joined the group, not of all its pairs; 0 for equal pixels
      */
     public record DuplicateGroup(
             Kind kind, List<AuditedImage> images, boolean acrossClasses, List<String> acrossSplits, double difference) {

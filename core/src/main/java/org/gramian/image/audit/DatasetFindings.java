@@ -118,8 +118,6 @@ public final class DatasetFindings {
     /**
      * Finds duplicates, each group under its worst effect: wrong labels, leakage between splits, or overweight. Exact duplicates
      * across classes or splits are errors. Near-duplicates are at most warnings: a person has to decide.
-     *
-     * @param hasSplits whether the dataset comes with splits
      */
     static List<Finding> ofDuplicates(List<DuplicateGroup> groups, boolean hasSplits) {
         Predicate<DuplicateGroup> exact = DuplicateGroup::exact;

@@ -3,13 +3,7 @@ package org.gramian.image.audit;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * A problem that the audit found.
- *
- * @param sentence what was found, with figures
- * @param advice the effect on training and what to do about it
- * @param items the images or classes concerned
- */
+/** A problem that the audit found. */
 public record Finding(Severity severity, Kind kind, String sentence, String advice, List<Item> items) {
     /** Creates a finding of the usual severity and with the usual advice of its kind. */
     Finding(Kind kind, String sentence, List<Item> items) {

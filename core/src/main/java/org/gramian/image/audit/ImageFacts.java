@@ -15,7 +15,6 @@ import org.gramian.image.crop.Crops;
 /**
  * What the audit keeps of one readable image, about a kilobyte; also for audits that run on a cluster.
  *
- * @param range the largest range of values of any channel
  * @param digest 32 hexadecimal digits, half of the SHA-256 of size and pixels; equal for images with equal pixels
  */
 public record ImageFacts(

@@ -33,14 +33,9 @@ import org.gramian.image.augment.CropParameters.Rectangle;
  * themselves. RandAugment (Cubuk et al., 2020) adds operations of {@link Operation}; random erasing (Zhong et al., 2020) a
  * rectangle of 2 to 33 % of the crop.
  *
- * @param scale smallest area of a crop
- * @param aspect bound of the logarithm of its aspect ratio
- * @param flip probability of a horizontal flip
  * @param contrast factor of {@code 1 ± contrast}
  * @param brightness summand of {@code ± brightness}, in parts of 255
  * @param saturation factor of {@code 1 ± saturation}
- * @param operations number of RandAugment operations
- * @param erase probability of an erased rectangle
  */
 public record Augmentation(
         double scale,
@@ -86,20 +81,10 @@ public record Augmentation(
         SOLARIZE // from a byte between 128 and 255 on
     }
 
-    /**
-     * Key of the random numbers of one crop.
-     *
-     * @param seed of the run
-     * @param epoch unique number of stage and epoch
-     * @param image index among the training images
-     */
+    /** Key of the random numbers of one crop. */
     public record Draw(long seed, long epoch, int image) {}
 
-    /**
-     * Size of a stored image.
-     *
-     * @param squeezed whether crops are taken in parts of width and height, as of the image squeezed to a square
-     */
+    /** Size of a stored image. */
     public record Geometry(int width, int height, boolean squeezed) {}
 
     /** @throws IllegalArgumentException if a part is out of its range */
@@ -127,11 +112,7 @@ public record Augmentation(
         return List.copyOf(POLICIES.keySet());
     }
 
-    /**
-     * Reads {@code NAME[+PART:VALUE]...}.
-     *
-     * @throws IllegalArgumentException for anything else; the message lists names or parts
-     */
+    /** Reads {@code NAME[+PART:VALUE]...}. */
     public static Augmentation parse(String text) {
         String[] parts = text.split("\\+", -1);
         Augmentation policy = POLICIES.get(parts[0]);
@@ -188,11 +169,7 @@ public record Augmentation(
         return equals(NONE);
     }
 
-    /**
-     * Draws the parameters of a crop; they follow from the key, the geometry and the size alone.
-     *
-     * @param size columns and rows of the crop
-     */
+    /** Draws the parameters of a crop; they follow from the key, the geometry and the size alone. */
     public CropParameters draw(Draw key, Geometry image, int size) {
         return new Drawing(KeyedRandom.of(key.seed, key.epoch, key.image), size).draw(image);
     }

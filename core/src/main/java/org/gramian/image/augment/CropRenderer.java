@@ -20,9 +20,6 @@ import org.gramian.image.crop.Preprocessing;
  * enlarged, and a triangle filter against aliasing where it is reduced, which is that of {@link org.gramian.image.Resize}. Coordinates
  * outside of the image are moved to its edge. Then colours change as {@link Colours} says, rectangles are erased, and {@link
  * Preprocessing} is applied. {@code augment.cu} is the same function on a GPU.
- *
- * @param size columns and rows of the crop
- * @param preprocessing of the backbone
  */
 public record CropRenderer(int size, Preprocessing preprocessing) {
     private static final int CHANNELS = 3;

@@ -44,14 +44,7 @@ public final class ImageStore implements AutoCloseable {
     /** Memory is taken in pieces of this size, which images share. */
     private static final long SLAB_BYTES = 64L << 20;
 
-    /**
-     * How images are stored.
-     *
-     * @param canvas most pixels of the short side
-     * @param threads that decode at the same time
-     * @param hostBytes most bytes in memory; the rest goes to the scratch file
-     * @param folder of the scratch file
-     */
+    /** How images are stored. */
     public record Options(int canvas, int threads, long hostBytes, Path folder) {
         /** Returns the options for crops of some size: a quarter of the machine's memory at most. */
         public static Options of(int cropSize, int threads, Path folder) {
@@ -90,9 +83,6 @@ public final class ImageStore implements AutoCloseable {
      * Decodes images with all threads.
      *
      * @param reader decodes a file; called by many threads at once
-     * @param crops what of an image is seen: a box or all of it
-     * @param unreadable makes the exception for an image that cannot be read
-     * @param progress receives the number of images so far, on the calling thread; may throw to stop
      */
     public static ImageStore read(
             List<Sample> samples,

@@ -47,13 +47,7 @@ public final class BatchLoader implements Iterator<BatchLoader.Batch>, AutoClose
     private final List<Thread> threads = new ArrayList<>();
     private long left;
 
-    /**
-     * Batch size and prefetching.
-     *
-     * @param batch crops of a batch; the last batch is padded with zeros
-     * @param threads number of decoding threads
-     * @param ahead batches in memory, including those the caller has not closed
-     */
+    /** Batch size and prefetching. */
     public record Prefetch(int batch, int threads, int ahead) {
         public Prefetch {
             if (batch < 1 || threads < 1 || ahead < 1) {
@@ -91,13 +85,7 @@ public final class BatchLoader implements Iterator<BatchLoader.Batch>, AutoClose
         }
     }
 
-    /**
-     * A crop in a batch.
-     *
-     * @param request index into the list of requests
-     * @param crop index into the crops of the image
-     * @param problem why the image could not be read; the crop is zero then
-     */
+    /** A crop in a batch. */
     public record BatchSlot(int request, int crop, Optional<Unreadable> problem) {}
 
     /**
@@ -287,11 +275,7 @@ public final class BatchLoader implements Iterator<BatchLoader.Batch>, AutoClose
         return left > 0;
     }
 
-    /**
-     * Returns the next batch when it is complete; at most {@code ahead} batches may be open.
-     *
-     * @throws IllegalStateException if loading failed, if this thread is interrupted, or if all batches are in use
-     */
+    /** Returns the next batch when it is complete; at most {@code ahead} batches may be open. */
     @Override
     public Batch next() {
         if (left == 0) {

@@ -28,7 +28,6 @@ public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preproce
      * Writes all crops of one image, {@code [crops, 3, size, size]}.
      *
      * @param target {@code crops.count()} times {@link #bytes}
-     * @throws IllegalArgumentException if there are no crops of such an image, see {@link Crops#incompatibility}
      */
     public void write(Image image, String name, MemorySegment target) {
         List<Integer> all = IntStream.range(0, crops.count()).boxed().toList();

@@ -161,9 +161,7 @@ record Csv(Optional<Path> root) implements DatasetLayout {
     /**
      * One row, without space around its fields; no known column is empty.
      *
-     * @param file the CSV file
      * @param line where the row begins, from 1
-     * @param header the columns in lower case
      */
     private record Row(Path file, long line, List<String> header, List<String> fields) {
         Row checked() throws DatasetException {

@@ -40,8 +40,6 @@ final class DatasetBuilder {
     /**
      * An image before classes have numbers.
      *
-     * @param name its path below the root, with forward slashes
-     * @param category the name of its class
      * @param box bounding box of its object, if known
      * @param part its part of the only split, if there is one
      */
@@ -191,9 +189,7 @@ final class DatasetBuilder {
     /**
      * Notes listed images that are missing, for a class without any image only its name, and images that no list names.
      *
-     * @param classOfListed the class of every listed image
      * @param present the images in the folders, named as in the lists
-     * @param unlisted the kind of note on images that no list names
      */
     void noteLists(Map<String, String> classOfListed, Set<String> present, Kind unlisted) {
         Set<String> presentClasses = entries.stream().map(Entry::category).collect(Collectors.toSet());
@@ -225,11 +221,7 @@ final class DatasetBuilder {
         return new Assignment.Splits(List.of(new Split(ONLY_SPLIT, parts)));
     }
 
-    /**
-     * Builds the dataset; the assignment is in the order of its samples.
-     *
-     * @throws DatasetException if there are fewer than two classes, with the dataset if there is one
-     */
+    /** Builds the dataset; the assignment is in the order of its samples. */
     Dataset dataset(DatasetLayout layout, Assignment assignment) throws DatasetException {
         Dataset dataset = anyClasses(layout, assignment);
         List<String> classes = dataset.classes();
@@ -263,11 +255,6 @@ final class DatasetBuilder {
     /**
      * The content of a folder, not recursive, sorted by name. A file is an image by its extension or else by its first bytes. Links
      * are followed; a broken link with the name of an image is an image that the decoder will report.
-     *
-     * @param folders sub-folders, hidden ones excepted
-     * @param hidden hidden sub-folders
-     * @param images files that are images by name or content
-     * @param others all other files
      */
     record Listing(List<Path> folders, List<Path> hidden, List<Path> images, List<Path> others) {
         static Listing of(Path folder) throws DatasetException {

@@ -415,9 +415,7 @@ sealed interface PublishedLayout extends DatasetLayout {
     /**
      * A line of a published list, as {@code banded/banded_0002.jpg} or {@code 1025794 707-320}.
      *
-     * @param file the list
      * @param number which line, from 1
-     * @param text the line, without space around it
      */
     record ListLine(Path file, int number, String text) {
         /** Returns the lines that are not blank; accepts any line ends and a byte-order mark. */

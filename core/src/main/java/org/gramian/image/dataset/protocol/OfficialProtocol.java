@@ -89,10 +89,7 @@ sealed interface OfficialProtocol extends Protocol {
      *       the first two together.
      * </ul>
      *
-     * @param layout name of the dataset's layout
      * @param first number of the first split, from 1; 0 for datasets with a single one
-     * @param last number of the last split
-     * @param trainval whether the validation images train, too
      */
     record Published(String text, String layout, int first, int last, boolean trainval) implements OfficialProtocol {
         static final String DTD = "dtd";
@@ -160,8 +157,6 @@ sealed interface OfficialProtocol extends Protocol {
     /**
      * {@code kth-1v3} and {@code kth-3v1}: KTH-TIPS-2b by its four physical samples. The first, the paper's, trains on one sample
      * of every class and tests on the other three; the second the other way round. Four folds each.
-     *
-     * @param oneTrains whether one sample trains, rather than tests
      */
     record KthSamples(boolean oneTrains) implements OfficialProtocol {
         private static final int SAMPLES = 4;

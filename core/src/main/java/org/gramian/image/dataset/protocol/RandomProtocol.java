@@ -28,8 +28,6 @@ import org.gramian.image.dataset.Sample;
  *   <li>{@code half:14}: a random half of every class trains and the other tests, drawn anew for each of 1 to 100 folds; published
  *       for FMD with 14 draws. The larger half of an odd number trains. The first draws do not depend on the number of draws.
  * </ul>
- *
- * @param argument the test fraction of a holdout, else the number of folds
  */
 record RandomProtocol(Kind kind, double argument) implements Protocol {
     enum Kind {

@@ -1,24 +1,18 @@
 package org.gramian.run.config;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
@@ -51,11 +45,6 @@ public final class ConfigFile {
 
     private ConfigFile() {}
 
-    /**
-     * Reads the settings of a file.
-     *
-     * @throws ConfigException if it cannot be read or is not a configuration; with the line if it is known
-     */
     public static Settings read(Path file) {
         return Reader.read(text(file), file);
     }
@@ -70,16 +59,12 @@ public final class ConfigFile {
             throw new ConfigException(file + ": expected a configuration in YAML, found "
                     + (Files.exists(file) ? "something that is not a regular file" : "no such file"));
         }
-        try (InputStream in = Files.newInputStream(file)) {
-            byte[] bytes = in.readNBytes(LARGEST + 1);
-            if (bytes.length > LARGEST) {
+        try {
+            if (Files.size(file) > LARGEST) {
                 throw new ConfigException(file + ": expected a configuration of at most " + LARGEST
                         + " bytes, found more; is this the right file?");
             }
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(bytes))
-                    .toString();
+            return Files.readString(file);
         } catch (CharacterCodingException e) {
             throw new ConfigException(file + ": expected text in UTF-8, found other bytes", e);
         } catch (IOException e) {
@@ -151,9 +136,10 @@ public final class ConfigFile {
 
         private final Path file;
         private final YAMLParser parser;
-        private final Map<String, Integer> lines = new HashMap<>();
         private final Set<String> chosen = new LinkedHashSet<>();
         private Settings settings = Settings.NONE;
+        private String section = "";
+        private String key = "";
 
         private Reader(Path file, YAMLParser parser) {
             this.file = file;
@@ -180,93 +166,80 @@ public final class ConfigFile {
         }
 
         private Settings document() {
-            JsonToken first = parser.nextToken();
-            if (first == null || first == JsonToken.VALUE_NULL) {
+            JsonToken token = parser.nextToken();
+            if (token == null || token == JsonToken.VALUE_NULL) {
                 return Settings.NONE; // an empty file, or one of comments
             }
-            if (first != JsonToken.START_OBJECT) {
+            if (token != JsonToken.START_OBJECT) {
                 throw wrong("expected lines 'KEY: VALUE', found " + found());
             }
-            section("");
-            if (parser.nextToken() != null) {
-                throw wrong("expected one document, found several");
+            while (token != null) {
+                try {
+                    if (parser.isCurrentAlias() || parser.getObjectId() != null || parser.getTypeId() != null) {
+                        throw new ConfigException("expected plain values, found an anchor, an alias or a tag (what begins"
+                                + " with &, * or !); write such text in quotes");
+                    }
+                    if (!key.isEmpty() || token != JsonToken.START_OBJECT) {
+                        accept(token);
+                    }
+                } catch (ConfigException e) {
+                    throw wrong(Objects.requireNonNull(e.getMessage()));
+                }
+                token = parser.nextToken();
             }
-            chosen.forEach(key -> settings = settings.unwanted(key));
+            chosen.forEach(name -> settings = settings.unwanted(name));
             return settings;
         }
 
-        /** Reads the keys of a section. */
-        private void section(String prefix) {
-            refuseAliases();
-            while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-                refuseAliases();
-                String name = prefix + parser.currentName();
-                int line = parser.currentTokenLocation().getLineNr();
-                JsonToken value = parser.nextToken();
-                boolean isSection = value == JsonToken.START_OBJECT && ConfigKey.isSection(name);
-                Integer before = lines.putIfAbsent(isSection ? name + "." : name, line);
-                if (before != null) {
-                    throw wrong(
-                            line, QuotedText.bare(name) + ": expected every key once, found it also on line " + before);
-                }
-                if (isSection) {
-                    section(name + ".");
-                } else if (name.equals(CHOSEN)) {
-                    chosen(value);
-                } else {
-                    add(name, value, line);
-                }
-            }
-        }
-
-        /** Reads the names of the list. */
-        private void chosen(@Nullable JsonToken value) {
-            refuseAliases();
-            if (value != JsonToken.START_ARRAY) {
-                throw wrong(CHOSEN + ": expected a list of keys, e.g. [stage1.rate], found " + found());
-            }
-            while (parser.nextToken() != JsonToken.END_ARRAY) {
-                refuseAliases();
-                if (!isScalar(parser.currentToken())) {
-                    throw wrong(CHOSEN + ": expected the name of a key, found " + found());
-                }
-                try {
-                    String name = ConfigKey.of(parser.getString()).name();
-                    if (!chosen.add(name)) {
-                        throw new ConfigException("expected every key once, found '" + name + "' twice");
+        private void accept(JsonToken token) {
+            switch (token) {
+                case PROPERTY_NAME -> key = section + parser.currentName();
+                case START_OBJECT -> {
+                    if (key.equals(CHOSEN) || !ConfigKey.isSection(key)) {
+                        refuse();
                     }
-                } catch (ConfigException e) {
-                    throw wrong(CHOSEN + ": " + e.getMessage());
+                    section = key + ".";
                 }
+                case END_OBJECT -> {
+                    if (section.isEmpty() && parser.nextToken() != null) {
+                        throw new ConfigException("expected one document, found several");
+                    }
+                    section = "";
+                }
+                case START_ARRAY -> {
+                    if (!key.equals(CHOSEN) || parser.streamReadContext().getParent().inArray() || !chosen.isEmpty()) {
+                        refuse();
+                    }
+                }
+                case END_ARRAY -> {}
+                case VALUE_NULL -> refuse();
+                default -> add();
             }
         }
 
-        private void add(String name, @Nullable JsonToken value, int line) {
-            refuseAliases();
-            try {
-                if (ConfigKey.isSection(name)) {
-                    throw new ConfigException(name + ": expected keys below it, found " + found());
+        private void add() {
+            if (key.equals(CHOSEN) && parser.streamReadContext().inArray()) {
+                String name = ConfigKey.of(parser.getString()).name();
+                if (!chosen.add(name)) {
+                    throw new ConfigException(CHOSEN + ": expected every key once, found '" + name + "' twice");
                 }
-                ConfigKey<?> key = ConfigKey.of(name);
-                if (!isScalar(value)) {
-                    throw new ConfigException(name + ": expected " + key.values() + ", found " + found()
-                            + "; remove the key to use the default");
-                }
-                settings = settings.with(name, parser.getString(), file.getFileName() + ", line " + line);
-            } catch (ConfigException e) {
-                throw wrong(line, Objects.requireNonNull(e.getMessage()));
+            } else if (key.equals(CHOSEN) || ConfigKey.isSection(key)) {
+                refuse();
+            } else if (settings.has(key)) {
+                throw new ConfigException(key + ": expected every key once, found it also in "
+                        + settings.setting(key).origin());
+            } else {
+                settings = settings.with(key, parser.getString(), file.getFileName() + ", line " + line());
             }
         }
 
-        private static boolean isScalar(@Nullable JsonToken token) {
-            return token != null && token.isScalarValue() && token != JsonToken.VALUE_NULL;
-        }
-
-        private void refuseAliases() {
-            if (parser.isCurrentAlias() || parser.getObjectId() != null || parser.getTypeId() != null) {
-                throw wrong("expected plain values, found an anchor, an alias or a tag (what begins with &, * or !);"
-                        + " write such text in quotes");
-            }
+        private void refuse() {
+            String expected = key.equals(CHOSEN)
+                    ? "a list of keys, each once, e.g. [stage1.rate]"
+                    : ConfigKey.isSection(key)
+                            ? "keys below it"
+                            : ConfigKey.of(key).values() + ", or no such key for the default";
+            throw new ConfigException(QuotedText.bare(key) + ": expected " + expected + ", found " + found());
         }
 
         private String found() {
@@ -274,17 +247,17 @@ public final class ConfigFile {
             return switch (token) {
                 case START_OBJECT -> "keys below it";
                 case START_ARRAY -> "a list";
-                case null -> "nothing";
-                default -> isScalar(token) ? QuotedText.text(parser.getString()) : "nothing";
+                case null, default ->
+                    token == null || token == JsonToken.VALUE_NULL ? "nothing" : QuotedText.text(parser.getString());
             };
         }
 
-        private ConfigException wrong(String message) {
-            return wrong(parser.currentTokenLocation().getLineNr(), message);
+        private int line() {
+            return parser.currentTokenLocation().getLineNr();
         }
 
-        private ConfigException wrong(int line, String message) {
-            return new ConfigException(file + ", line " + line + ": " + message);
+        private ConfigException wrong(String message) {
+            return new ConfigException(file + ", line " + line() + ": " + message);
         }
     }
 }

@@ -143,7 +143,7 @@ final class ConfigFileTest {
                 arguments("chosen:\n  seed: 1", facts("chosen", "[stage1.rate]")),
                 arguments("chosen: [seed,\n  stage1.rat]", facts("2", "'stage1.rat'", "'stage1.rate'")),
                 arguments("chosen: [seed, seed]", facts("chosen", "'seed'")),
-                arguments("chosen: [seed]\nchosen: []", facts("chosen", "1")),
+                arguments("chosen: [seed]\nchosen: []", facts("chosen", "once")),
                 arguments("chosen: [[seed]]", facts("chosen")),
                 arguments("chosen:\n  -\n", facts("chosen")),
                 arguments("chosen: [*a]", facts("anchor", "alias", "tag")),

@@ -256,24 +256,6 @@ public final class Backbone {
         return all(part -> part.parameters(part.cut().stages()));
     }
 
-    /** Returns the names of the trainable parameters of each layer that has some, in the order of the network. */
-    public List<Set<String>> parameterNames() {
-        List<Set<String>> names = new ArrayList<>();
-        for (BackbonePart part : parts) {
-            for (NetworkLayer stage : part.cut().stages()) {
-                Set<String> own = new LinkedHashSet<>();
-                // Names do not depend on how many maps enter.
-                part.parameters(List.of(stage))
-                        .filter(spec -> spec.role() != Role.FITTED)
-                        .forEach(spec -> own.add(spec.name()));
-                if (!own.isEmpty()) {
-                    names.add(own);
-                }
-            }
-        }
-        return names;
-    }
-
     /** Returns the number of feature channels c, summed over all feature layers. */
     public long channels() {
         return channelsOfLayers().stream().mapToLong(Long::longValue).sum();

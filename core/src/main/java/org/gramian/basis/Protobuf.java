@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Wire format of protocol buffers, read and written: ONNX files and the event files of TensorBoard.
+ * Wire format of protocol buffers, read and written: ONNX files.
  *
  * @see <a href="https://protobuf.dev/programming-guides/encoding/">the encoding</a>
  */

@@ -21,7 +21,6 @@ import tools.jackson.databind.json.JsonMapper;
  * the selected folds, a line each, if these are not all.
  */
 public record ExistingRun(Path folder) {
-    /** The configuration's name within the folder. */
     public static final String CONFIG = "config.yaml";
 
     private static final String FOLDS = "folds.txt";
@@ -54,21 +53,14 @@ public record ExistingRun(Path folder) {
         AtomicFile.put(folder.resolve(SAMPLE), partial -> Files.write(partial, MAPPER.writeValueAsBytes(sample)));
     }
 
-    /** Whether the folder holds a run. */
     public boolean exists() {
         return Files.isRegularFile(folder.resolve(CONFIG));
     }
 
-    /** Returns the configuration, with a value for every key. */
     public Settings settings() {
         return ConfigFile.read(folder.resolve(CONFIG));
     }
 
-    /**
-     * Returns a plan with the selected folds only.
-     *
-     * @throws IOException if the file has names of other folds
-     */
     public RunPlan rest(RunPlan whole) throws IOException {
         Optional<List<String>> kept = folds();
         try {
@@ -78,7 +70,6 @@ public record ExistingRun(Path folder) {
         }
     }
 
-    /** Returns the names of the selected folds; empty if all are selected. */
     private Optional<List<String>> folds() throws IOException {
         Path file = folder.resolve(FOLDS);
         return Files.exists(file)
@@ -87,11 +78,7 @@ public record ExistingRun(Path folder) {
                 : Optional.empty();
     }
 
-    /**
-     * Writes configuration and selected folds; those of an existing run are added to its selection.
-     *
-     * @throws IOException if the folder holds a run of another configuration
-     */
+    /** Writes configuration and selected folds; those of an existing run are added to its selection. */
     void begin(RunPlan plan) throws IOException {
         List<String> selected = plan.folds().stream().map(FoldPlan::name).toList();
         if (!exists()) {
@@ -116,7 +103,6 @@ public record ExistingRun(Path folder) {
         }
     }
 
-    /** @throws IOException naming the difference, if the existing run has another configuration */
     void requireSame(Settings wanted) throws IOException {
         Map<String, Setting> found = settings().values();
         for (Setting setting : wanted.values().values()) {

@@ -50,7 +50,6 @@ record FoldFolder(Path path) {
         return path.resolve(FROZEN);
     }
 
-    /** Writes the model on frozen features. */
     void keepFrozen(Evaluation evaluation, Optional<Evaluation> validation, Model model, ModelCard card)
             throws IOException {
         keepFirst(evaluation, validation);
@@ -99,11 +98,6 @@ record FoldFolder(Path path) {
         Files.deleteIfExists(path.resolve(FIRST));
     }
 
-    /**
-     * Checks the provenance of a model in the folder.
-     *
-     * @throws IOException if it differs
-     */
     void requireOrigin(Path model, Map<String, String> expected, List<String> classes) throws IOException {
         ModelCard card = ModelFile.header(model).card();
         if (!card.classes().equals(classes)) {
@@ -131,11 +125,6 @@ record FoldFolder(Path path) {
         result.write(path.resolve(HeadSearch.FILE));
     }
 
-    /**
-     * Writes the evaluation of the model before fine-tuning.
-     *
-     * @param validation the validation set, for the comparison with the fine-tuned model
-     */
     void keepFirst(Evaluation evaluation, Optional<Evaluation> validation) throws IOException {
         EvaluationFile.write(path.resolve(AFTER_FIRST), evaluation);
         if (validation.isPresent()) {
@@ -159,7 +148,6 @@ record FoldFolder(Path path) {
         return EvaluationFile.read(path.resolve(EvaluationFile.FILE));
     }
 
-    /** Returns the evaluation of the model before fine-tuning. */
     Optional<Evaluation> afterFirst() throws IOException {
         return read(AFTER_FIRST);
     }

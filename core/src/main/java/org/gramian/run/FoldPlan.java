@@ -23,9 +23,6 @@ public record FoldPlan(String place, String name, Parts parts, String validation
     /**
      * Splits the training images of a fold, unless its protocol has a validation set. A share that the user set replaces that set:
      * its images join the training images, so that every image of the fold is used once.
-     *
-     * @param readable indexes of the readable images
-     * @throws UnfitDataException if a class has no training image
      */
     static FoldPlan of(Dataset dataset, String place, Fold given, Set<Integer> readable, ValidationSplit split) {
         boolean replaced = split.wanted && !given.validation().isEmpty();
@@ -69,7 +66,6 @@ public record FoldPlan(String place, String name, Parts parts, String validation
                 "drawn from the training images");
     }
 
-    /** Returns where the given validation images come from. */
     private static String source(Dataset dataset, List<Sample> validation) {
         if (validation.isEmpty()) {
             return "";

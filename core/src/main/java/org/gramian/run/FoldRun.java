@@ -3,7 +3,6 @@ package org.gramian.run;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -56,7 +55,6 @@ final class FoldRun {
     private final TrainingContext context;
     private boolean adopted;
 
-    /** Prepares a fold. */
     FoldRun(
             RunPlan plan,
             FoldPlan fold,
@@ -72,7 +70,6 @@ final class FoldRun {
         this.context = context;
     }
 
-    /** Trains and evaluates the fold; empty if it is cancelled before there is a model. */
     Optional<FoldResult> run() throws IOException {
         if (folder.isDone()) {
             folder.requireOrigin(folder.model(), origin(), plan.dataset().classes());
@@ -134,18 +131,9 @@ final class FoldRun {
         }
     }
 
-    /** Returns the context of training, with the files of the fold. */
     private TrainingContext trainingContext() throws IOException {
         History history = History.open(folder.history());
-        boolean validated = !fold.parts().validation().isEmpty();
-        Optional<TensorBoardLog> board = plan.config().get(TrainConfig.TENSORBOARD)
-                ? Optional.of(new TensorBoardLog(folder.path(), validated, InstantSource.system(), history.epochs()))
-                : Optional.empty();
-        return context.withListener(event -> {
-                    board.ifPresent(log -> log.accept(event));
-                    context.listener().accept(event);
-                })
-                .withCheckpointing(context.checkpointing().to(folder.checkpoint(), identity()))
+        return context.withCheckpointing(context.checkpointing().to(folder.checkpoint(), identity()))
                 .withHistory(history);
     }
 
@@ -185,7 +173,6 @@ final class FoldRun {
         });
     }
 
-    /** Receives a solved model. */
     @FunctionalInterface
     private interface SolvedCallback {
         void solved(StageOutcome outcome, TwoStageTraining.Scores scores, Model model) throws IOException;
@@ -264,21 +251,14 @@ final class FoldRun {
                 Optional.empty());
     }
 
-    /**
-     * Evaluation of a model.
-     *
-     * @param validation the validation set under the same temperature; empty where there is none
-     */
     private record Measured(Evaluation evaluation, Optional<Evaluation> validation) {}
 
-    /** Evaluates the model of a stage and reports it. */
     private Measured measured(StageOutcome outcome, TwoStageTraining.Scores scores) {
         Measured measured = measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
         context.listener().accept(new TrainEvent.Evaluated(outcome.stage(), accuracy(measured.evaluation)));
         return measured;
     }
 
-    /** Returns the accuracy of an evaluation as an event holds it. */
     static TrainEvent.TestAccuracy accuracy(Evaluation evaluation) {
         Interval interval = evaluation.accuracy().interval();
         return new TrainEvent.TestAccuracy(
@@ -370,7 +350,6 @@ final class FoldRun {
                 .toList();
     }
 
-    /** Returns the provenance of the model. */
     private SequencedMap<String, String> origin() {
         SequencedMap<String, String> origin = division(plan, fold);
         origin.putAll(runOrigin);

@@ -28,11 +28,7 @@ import org.gramian.train.feature.FrozenBackbone;
 public final class InitialModel {
     private InitialModel() {}
 
-    /**
-     * Loads a backbone with its weights; close it after the last features.
-     *
-     * @throws UnusableWeightsException if the weights are damaged or of another backbone
-     */
+    /** Loads a backbone with its weights; close it after the last features. */
     public static FrozenBackbone network(
             NetworkConfig network, WeightStore store, Device device, Consumer<String> remarks) throws IOException {
         if (network.weights().isEmpty()) {

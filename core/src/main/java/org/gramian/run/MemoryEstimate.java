@@ -29,7 +29,6 @@ import org.gramian.train.feature.FeatureExtractor;
  * @param gpu whether all but the images are on a GPU
  */
 public record MemoryEstimate(long images, long extraction, long training, long solver, long parameters, boolean gpu) {
-    /** Heap and libraries of a running program. */
     private static final long PROGRAM = 500L << 20;
 
     /** A smaller part would read 0.0 GB. */
@@ -38,7 +37,6 @@ public record MemoryEstimate(long images, long extraction, long training, long s
     /** A decoded image of 12 megapixels. */
     private static final long IMAGE = 36L << 20;
 
-    /** Estimates the memory of a workload. */
     public static MemoryEstimate of(Workload work, Device device, int threads) {
         boolean gpu = device.kind() == Device.Kind.CUDA;
         int workers = gpu ? 1 : Libtorch.load().threads();
@@ -80,7 +78,6 @@ public record MemoryEstimate(long images, long extraction, long training, long s
                 .orElse(0L);
     }
 
-    /** Returns the number of elements of the largest layer for one crop. */
     private static long largestActivations(Backbone backbone, int size) {
         return backbone.activations(size, size).stream()
                 .mapToLong(Long::longValue)
@@ -92,12 +89,10 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         return Math.max(extraction, Math.max(training, solver));
     }
 
-    /** Returns the bytes of main memory. */
     public long host() {
         return PROGRAM + images + (gpu ? 0 : largest());
     }
 
-    /** Returns the bytes of GPU memory; 0 without a GPU. */
     public long device() {
         return gpu ? largest() : 0;
     }
@@ -125,24 +120,16 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         return String.format(Locale.ROOT, "%.1f GB", bytes / 1e9);
     }
 
-    /** Returns the main memory of this machine or its container. */
     public static long hostMemory() {
         return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
                 ? system.getTotalMemorySize()
                 : Long.MAX_VALUE;
     }
 
-    /** Returns the free memory of the GPU; unlimited if unknown. */
     public static long deviceMemory() {
         return Libtorch.load().cudaMemoryFree().orElse(Long.MAX_VALUE);
     }
 
-    /**
-     * Compares the estimate with the available memory.
-     *
-     * @return a warning if the run may be too large; empty if it fits
-     * @throws ConfigException if the run cannot fit; the message has the required memory and advice
-     */
     public Optional<String> requireFits(long hostMemory, long deviceMemory) {
         long there = gpu ? deviceMemory : hostMemory;
         String where = gpu ? "free GPU memory" : "memory";

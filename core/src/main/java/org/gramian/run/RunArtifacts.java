@@ -47,11 +47,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
     /** Share of the time budget after which these files are left out: the report takes the rest. */
     private static final double REPORT_SHARE = 0.95;
 
-    /**
-     * Writes the files that are missing or belong to an earlier model.
-     *
-     * @return the reason for an early stop; empty if finished
-     */
+    /** Writes the files that are missing or belong to an earlier model. */
     Optional<Cancellation.Reason> complete(Optional<Model> trained) {
         if (!plan.config().get(TrainConfig.GALLERY)) {
             return Optional.empty();

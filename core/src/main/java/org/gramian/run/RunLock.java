@@ -29,11 +29,6 @@ final class RunLock implements AutoCloseable {
         this.channel = channel;
     }
 
-    /**
-     * Takes the lock of a folder.
-     *
-     * @throws IllegalStateException if another run has it
-     */
     static RunLock take(Path folder) throws IOException {
         Path real = folder.toRealPath();
         if (!OURS.add(real)) {

@@ -36,11 +36,9 @@ import org.gramian.train.loop.TrainingData.Parts;
 /**
  * The plan of a run: its configuration, and the split of each fold.
  *
- * @param dataset the images, readable or not
  * @param config a value for every key, with its origin, and the model and recipe that they describe
  * @param duplicates identical files and near-duplicates that cross-validation on training images keeps in one fold,
  *     with any protocol; identical files only if near-duplicates are ignored
- * @param folds folds to train, with readable images only
  */
 public record RunPlan(
         Dataset dataset,
@@ -58,11 +56,6 @@ public record RunPlan(
         folds = List.copyOf(folds);
     }
 
-    /**
-     * Plans a run: checks the dataset and splits it into folds.
-     *
-     * @throws UnfitDataException if the images do not suffice for the configuration
-     */
     static RunPlan of(Dataset dataset, Settings settings, AuditReport audit, Consumer<String> remarks) {
         RunConfig config = RunConfig.of(settings);
         requireClasses(dataset);
@@ -100,16 +93,10 @@ public record RunPlan(
                 folds);
     }
 
-    /** Returns every value of the configuration, with its origin. */
     public Settings settings() {
         return config.settings();
     }
 
-    /**
-     * Checks the classes before any image is read.
-     *
-     * @throws UnfitDataException if there are too few classes
-     */
     static void requireClasses(Dataset dataset) {
         for (Note note : dataset.notes()) { // an empty class is probably a mistake, and would never be predicted
             if (note.kind() == Note.Kind.EMPTY_CLASSES) {
@@ -129,7 +116,6 @@ public record RunPlan(
         }
     }
 
-    /** Returns the indexes of the readable images; requires some of every class. */
     private static Set<Integer> readable(Dataset dataset, AuditReport audit) {
         Set<String> unreadable =
                 audit.unreadable().stream().map(one -> one.image().name()).collect(Collectors.toSet());
@@ -152,7 +138,6 @@ public record RunPlan(
         return readable;
     }
 
-    /** Returns the names of the classes without a sample. */
     static List<String> missing(Dataset dataset, List<Sample> samples) {
         Set<Integer> present = samples.stream().map(Sample::label).collect(Collectors.toSet());
         return IntStream.range(0, dataset.classes().size())
@@ -208,7 +193,6 @@ public record RunPlan(
                 .together();
     }
 
-    /** Returns the head of a fold. */
     Head head(FoldPlan fold) {
         return config.network()
                 .head(dataset.classes().size(), fold.parts().training().size());
@@ -226,7 +210,6 @@ public record RunPlan(
                 .head(dataset.classes().size(), fold.parts().training().size());
     }
 
-    /** Returns the random seed of initialization, shuffling, crops and splits. */
     long seed() {
         return config.recipe().seed();
     }
@@ -235,7 +218,6 @@ public record RunPlan(
      * Returns the plan restricted to some folds.
      *
      * @param wanted fold numbers from 1, or fold names; repetitions are ignored
-     * @throws IllegalArgumentException if there is no such fold; the message lists the folds
      */
     public RunPlan only(List<String> wanted) {
         List<FoldPlan> some = new ArrayList<>();
@@ -282,8 +264,6 @@ public record RunPlan(
     /**
      * Checks, before features are computed, that each fold has enough training images for its pooling, and that its
      * classifier's solver fits into memory.
-     *
-     * @throws ConfigException naming key and fold, if the head of a fold cannot be created or solved
      */
     void requireFeasible(Consumer<String> remarks) {
         Optional<LinearSolver> solver = config.recipe().solver();

@@ -6,17 +6,12 @@ import org.gramian.evaluate.FoldSummary;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.train.loop.Cancellation;
 
-/**
- * Result of a run.
- *
- * @param early why it stopped early; empty if it came to its end
- */
+/** Result of a run. */
 public record RunResult(List<FoldResult> folds, AuditReport audit, Optional<Cancellation.Reason> early) {
     public RunResult {
         folds = List.copyOf(folds);
     }
 
-    /** Returns the metrics over at least one fold. */
     public FoldSummary summary() {
         return FoldSummary.of(folds.stream().map(FoldResult::evaluation).toList());
     }

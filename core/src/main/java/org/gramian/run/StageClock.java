@@ -35,7 +35,6 @@ public final class StageClock {
         this.clock = clock;
     }
 
-    /** Starts the measurement of a stage. */
     public void started(StageStarted started) {
         stage = started;
         done = 0;
@@ -48,7 +47,6 @@ public final class StageClock {
         mark = clock.millis();
     }
 
-    /** Counts a step. */
     public void stepped(Stepped step) {
         done = (long) step.epoch() * stage.steps() + step.step();
         double passed = sinceMark();

@@ -58,7 +58,6 @@ import org.gramian.train.recipe.Recipe;
  * result.summary().text(Metric.ACCURACY);
  * }</pre>
  *
- * @param cache folder of features that runs share; without it they are removed with the run
  * @param context device, threads, listener, cancellation and checkpoint interval. Its listener receives one event at a time, from
  *     any thread while images are audited
  */
@@ -85,7 +84,6 @@ public record TrainingRun(
     private static final String CHECKING = "checking images";
     private static final String FEATURES = "training features";
 
-    /** Returns a trainer with default settings on the CPU. */
     public static TrainingRun of(Dataset dataset) {
         return new TrainingRun(
                 dataset,
@@ -95,27 +93,19 @@ public record TrainingRun(
                 TrainingContext.of(Device.CPU));
     }
 
-    /** Returns this trainer with other settings. */
     public TrainingRun with(Settings other) {
         return new TrainingRun(dataset, other, weights, cache, context);
     }
 
-    /** Returns this trainer in another context. */
     public TrainingRun with(TrainingContext other) {
         return new TrainingRun(dataset, settings, weights, cache, other);
     }
 
-    /** Returns this trainer with other folders of weights and cached features. */
     public TrainingRun with(WeightStore otherWeights, Optional<Path> otherCache) {
         return new TrainingRun(dataset, settings, otherWeights, otherCache, context);
     }
 
-    /**
-     * Audits every image; one that is too small for the crops of this run counts as unreadable.
-     *
-     * @throws UnfitDataException if there are too few classes
-     * @throws InterruptedTrainingException if the run is cancelled
-     */
+    /** Audits every image; one that is too small for the crops of this run counts as unreadable. */
     public AuditReport audit() throws IOException, InterruptedException {
         RunPlan.requireClasses(dataset);
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
@@ -145,8 +135,6 @@ public record TrainingRun(
      *
      * @return the trainer of the run: with a time budget that of a stratified random sample which may fit, else of all images; a
      *     run that exists keeps its sample
-     * @throws UnfitDataException if there are too few classes
-     * @throws InterruptedTrainingException if the run is cancelled
      */
     public TrainingRun begin(Path folder, FoldSelection folds) throws IOException, InterruptedException {
         RunPlan.requireClasses(dataset);
@@ -256,21 +244,10 @@ public record TrainingRun(
                         dataset, weights.available(), context.device().kind()));
     }
 
-    /**
-     * Plans the run without training.
-     *
-     * @throws UnfitDataException if the images do not suffice for the settings
-     * @throws org.gramian.run.config.ConfigException if settings contradict each other or the number of images
-     */
     public RunPlan plan(AuditReport audit) throws IOException {
         RunPlan plan = RunPlan.of(dataset, complete(), audit, this::warn);
         Recipe recipe = plan.config().recipe();
         plan.requireFeasible(this::warn);
-        if (plan.config().get(TrainConfig.TENSORBOARD)
-                && recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
-            warn("--tensorboard has no effect: the classifier is solved without epochs;"
-                    + " --epochs N trains a head, --fine-tune N all layers");
-        }
         memory(plan)
                 .requireFits(MemoryEstimate.hostMemory(), MemoryEstimate.deviceMemory())
                 .ifPresent(this::warn);
@@ -282,14 +259,12 @@ public record TrainingRun(
         return plan;
     }
 
-    /** Returns the amount of work of a run. */
     public Workload workload(RunPlan plan) {
         SequencedMap<String, Parts> folds = new LinkedHashMap<>();
         plan.folds().forEach(fold -> folds.put(fold.name(), fold.parts()));
         return Workload.of(plan.config(), dataset.classes().size(), folds);
     }
 
-    /** Estimates the memory of a run. */
     public MemoryEstimate memory(RunPlan plan) {
         return MemoryEstimate.of(workload(plan), context.device(), context.threads());
     }
@@ -298,21 +273,13 @@ public record TrainingRun(
         context.listener().accept(new TrainEvent.Warning(text));
     }
 
-    /**
-     * Trains into a new folder, or resumes an interrupted run with the same configuration and images.
-     *
-     * @throws UnfitDataException if the images do not suffice for the settings
-     * @throws IOException if the folder holds a run of another configuration or of other images
-     * @throws IllegalStateException if another run uses the folder
-     * @throws InterruptedTrainingException if the run is cancelled before anything is trained
-     */
+    /** Trains into a new folder, or resumes an interrupted run with the same configuration and images. */
     public RunResult train(Path folder) throws IOException, InterruptedException {
         TrainingRun run = begin(folder, whole -> whole);
         AuditReport audit = run.audit();
         return run.train(run.plan(audit), audit, folder);
     }
 
-    /** Trains the folds of a plan. */
     public RunResult train(RunPlan plan, AuditReport audit, Path folder) throws IOException {
         Files.createDirectories(folder);
         try (RunLock _ = RunLock.take(folder)) {
@@ -326,8 +293,6 @@ public record TrainingRun(
     /**
      * Returns the finished folds of a plan in a folder, without computing anything. Weights are not read: the models store their
      * fingerprint.
-     *
-     * @throws IOException if the folder holds a run of another configuration or of other images
      */
     public static List<FoldResult> kept(RunPlan plan, Path folder) throws IOException {
         ExistingRun begun = new ExistingRun(folder);
@@ -381,7 +346,6 @@ public record TrainingRun(
         return new RunResult(done, audit, early);
     }
 
-    /** Computes with the features of a frozen backbone. */
     @FunctionalInterface
     private interface Computation {
         void run(FeatureExtraction extraction, Map<String, String> origin) throws IOException;
@@ -402,8 +366,6 @@ public record TrainingRun(
     /**
      * Plans the features of all folds, which share most of them; fine-tuning alone needs few. Those of a sample are computed at
      * once, in groups, until their share of the time budget is used.
-     *
-     * @return the plan of the images whose features are planned or computed
      */
     private RunPlan planFeatures(RunPlan plan, ExistingRun run, FeatureExtraction extraction) throws IOException {
         Recipe recipe = plan.config().recipe();

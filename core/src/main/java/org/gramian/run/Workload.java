@@ -29,7 +29,6 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         folds = List.copyOf(folds);
     }
 
-    /** Returns the workload of some folds. */
     public static Workload of(RunConfig config, int classes, SequencedMap<String, Parts> folds) {
         List<Fold> sizes = folds.entrySet().stream()
                 .map(fold -> Fold.of(fold.getKey(), fold.getValue()))
@@ -57,17 +56,14 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
                 + (long) others.size() * config.testPlan().testing().count();
     }
 
-    /** Returns the crops of a training image. */
     public int trainingCrops() {
         return config.get(TrainConfig.CROPS).training(0).count();
     }
 
-    /** Returns the crops of a validation or test image. */
     public int testCrops() {
         return config.testPlan().testing().count();
     }
 
-    /** Returns the shape {@code [c, h, w]} of a crop's feature. */
     public Shape featureShape() {
         return features(config.get(TrainConfig.CROPS).size());
     }
@@ -85,22 +81,18 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         return config.network().backbone().features(size, size);
     }
 
-    /** Returns the number of parameters of the backbone. */
     public long backboneParameters() {
         return config.network().backbone().parameterCount();
     }
 
-    /** Returns the number of parameters of pooling and classifier, without the tail of the backbone. */
     public long headParameters() {
         return count(spec -> !isOfTail(spec));
     }
 
-    /** Returns the number of head parameters that are trained, not fitted. */
     public long trainedParameters() {
         return count(spec -> !isOfTail(spec) && spec.role() != ParameterSpec.Role.FITTED);
     }
 
-    /** Returns the number of parameters of the backbone's tail, if the pooling uses it. */
     public long tailParameters() {
         return count(this::isOfTail);
     }
@@ -116,7 +108,6 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
                 .sum();
     }
 
-    /** Returns the tail of the backbone if the pooling uses it. */
     public Optional<ClassifierTail> tail() {
         return config.network().usesTail()
                 ? Optional.of(config.network().backbone().tail())
@@ -128,7 +119,6 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         return config.network().head(classes, largest);
     }
 
-    /** Returns the length of the descriptor. */
     public long descriptorSize() {
         return head().pooling().descriptorSize(featureShape().at(0));
     }
@@ -171,7 +161,6 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
                         .sum();
     }
 
-    /** Sizes of a fold. */
     public record Fold(String name, int training, int validation, int test) {
         private static Fold of(String name, Parts parts) {
             return new Fold(

@@ -11,25 +11,17 @@ import org.gramian.basis.QuotedText;
  * A key of the configuration, declared in {@link TrainConfig}.
  *
  * @param usage names of its option and label of the value; empty if only {@code --set} and files reach the key
- * @param isFixed whether the default is a value, not chosen automatically
  */
 public record ConfigKey<T>(
         String name, String usage, ValueCodec<T> codec, String help, String defaultText, boolean isFixed) {
-    /** Returns all keys, in the order of {@link TrainConfig}. */
     public static List<ConfigKey<?>> all() {
         return TrainConfig.keys();
     }
 
-    /** Returns the names of all keys. */
     public static List<String> names() {
         return all().stream().<String>map(ConfigKey::name).toList();
     }
 
-    /**
-     * Returns the key of a name.
-     *
-     * @throws ConfigException if there is none; the message suggests the nearest name
-     */
     public static ConfigKey<?> of(String name) {
         for (ConfigKey<?> key : all()) {
             if (key.name.equals(name)) {
@@ -51,12 +43,10 @@ public record ConfigKey<T>(
         return options;
     }
 
-    /** Returns the notation of the values, e.g. {@code NUMBER} or {@code f32|f16}. */
     public String values() {
         return codec.notation();
     }
 
-    /** Returns the text of the default, unless it is chosen automatically. */
     public Optional<String> fixedDefault() {
         return isFixed ? Optional.of(defaultText) : Optional.empty();
     }
@@ -79,12 +69,10 @@ public record ConfigKey<T>(
         return !name.equals("network.weights") && !isOutput(name);
     }
 
-    /** Returns whether a key only adds output files to a run. */
     public static boolean isOutput(String name) {
-        return name.equals("gallery") || name.equals("tensorboard");
+        return name.equals("gallery");
     }
 
-    /** @throws IllegalArgumentException if the text is invalid */
     T parse(String text) {
         return codec.parse().apply(text.strip());
     }
@@ -95,7 +83,6 @@ public record ConfigKey<T>(
         return codec.print().apply((T) value);
     }
 
-    /** Returns whether a name is that of a section. */
     static boolean isSection(String name) {
         return names().stream().anyMatch(key -> key.startsWith(name + "."));
     }
@@ -142,7 +129,6 @@ public record ConfigKey<T>(
      * An option of training on the command line.
      *
      * @param label name of the value in the help; empty if the option has no value
-     * @param constant value of the key that an option without value sets
      */
     public record Option(String group, List<String> names, String label, String help, String constant) {
         /** Headings of groups, in the order of the help. */
@@ -167,7 +153,6 @@ public record ConfigKey<T>(
                     constant);
         }
 
-        /** Returns the name that messages and origins of values use. */
         public String name() {
             return names.getFirst();
         }

@@ -55,7 +55,6 @@ public final class DefaultResolver {
 
     private static final double DEFAULT_COST = 10;
 
-    /** Batch size of the paper. */
     private static final int BATCH = 32;
 
     private static final int SMALL_BATCH = 8;
@@ -110,18 +109,12 @@ public final class DefaultResolver {
     /** Backbone that diverges at the full learning rate of SGD: 10 % on FMD, which is chance. */
     private static final String DIVERGING = "efficientnet-lite4";
 
-    /**
-     * Dataset, weights and device, which defaults depend on.
-     *
-     * @param weights weights that can be opened, sorted by name
-     */
     public record Context(
             String layout, Protocol protocol, int images, int classes, List<WeightName> weights, Device.Kind device) {
         public Context {
             weights = List.copyOf(weights);
         }
 
-        /** Returns the context of a dataset, weights and a device. */
         public static Context of(Dataset dataset, List<WeightName> weights, Device.Kind device) {
             return new Context(
                     dataset.source().layout(),
@@ -148,11 +141,6 @@ public final class DefaultResolver {
         this.context = context;
     }
 
-    /**
-     * Returns settings with a value for every key.
-     *
-     * @throws ConfigException if given values contradict each other
-     */
     public static Settings complete(Settings given, Context context) {
         DefaultResolver resolver = new DefaultResolver(given, context);
         resolver.chooseModel();
@@ -279,7 +267,6 @@ public final class DefaultResolver {
         }
     }
 
-    /** Fills an unset backbone by rank. */
     private void rankBackbones() {
         List<String> present = BackboneRanking.BEST_FIRST.stream()
                 .filter(name -> context.weightsOf(name).isPresent())
@@ -400,11 +387,7 @@ public final class DefaultResolver {
         }
     }
 
-    /**
-     * Returns the settings that a fidelity implies.
-     *
-     * @param trainable whether the backbone has trainable parameters; otherwise there is no fine-tuning
-     */
+    /** Returns the settings that a fidelity implies. */
     static Settings ofFidelity(Fidelity fidelity, boolean trainable) {
         if (fidelity == Fidelity.CORRECTED) {
             return Settings.NONE;
@@ -483,12 +466,6 @@ public final class DefaultResolver {
         return new CropPlan(CropPlan.Kind.RESIZE, size, quality == Quality.BEST);
     }
 
-    /**
-     * Applies {@code --image-size}, which replaces the size of the set or default crops.
-     *
-     * @param typed text of each given option, by its name
-     * @throws ConfigException if the size is invalid
-     */
     public static Settings withImageSize(Settings given, Map<String, String> typed) {
         String option = ConfigKey.Option.IMAGE_SIZE.name();
         String size = typed.get(option);

@@ -25,7 +25,6 @@ public record NetworkConfig(
         boolean auto,
         Optional<Pooling> second,
         boolean logitNorm) {
-    /** @throws ConfigException if weights are missing or superfluous, or the pooling does not fit the layer */
     public NetworkConfig {
         boolean needed = backbone.about().weights().needed();
         if (needed != weights.isPresent()) {
@@ -54,7 +53,6 @@ public record NetworkConfig(
                 settings.get(TrainConfig.LOGIT_NORM));
     }
 
-    /** Returns the same model with the selected pooling. */
     public NetworkConfig with(Pooling chosen) {
         return new NetworkConfig(backbone, weights, chosen, false, Optional.empty(), logitNorm);
     }
@@ -99,7 +97,6 @@ public record NetworkConfig(
         }
     }
 
-    /** Returns the head. */
     public Head head(int classes, int images) {
         return new Head(pooling.resolve(backbone, images), classes, logitNorm);
     }
@@ -113,7 +110,6 @@ public record NetworkConfig(
                         .isEmpty();
     }
 
-    /** @throws ConfigException if crops of that size are too small for the layer or for the pooling */
     void requireFits(int size) {
         Shape maps = maps(size);
         try {

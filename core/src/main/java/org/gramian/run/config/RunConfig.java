@@ -17,9 +17,6 @@ public record RunConfig(Settings settings, NetworkConfig network, Recipe recipe)
     /** The backbone is frozen in stage 1. */
     private static final double FROZEN = 0;
 
-    /**
-     * @throws ConfigException if nothing would be trained, an option does not apply to the classifier, or crops are too small
-     */
     public RunConfig {
         recipe.solver().ifPresent(solver -> requireFits(solver, recipe, network));
         if (recipe.solver().isEmpty()
@@ -32,26 +29,19 @@ public record RunConfig(Settings settings, NetworkConfig network, Recipe recipe)
         network.requireFits(testCrops(settings).size());
     }
 
-    /**
-     * Returns the configuration of settings with a value for every key, such as those of {@link DefaultResolver#complete}.
-     *
-     * @throws ConfigException naming the key, if a value is missing or does not fit the others
-     */
+    /** Returns the configuration of settings with a value for every key, such as those of {@link DefaultResolver#complete}. */
     public static RunConfig of(Settings all) {
         return new RunConfig(all, NetworkConfig.of(all), recipe(all));
     }
 
-    /** Returns the value of a key. */
     public <T> T get(ConfigKey<T> key) {
         return settings.get(key);
     }
 
-    /** Returns the crops of a training image. */
     public Crops trainingCrops() {
         return get(TrainConfig.CROPS).training(recipe.seed());
     }
 
-    /** Returns the crops for validation, test and prediction. */
     public CropPlan testPlan() {
         return testCrops(settings);
     }
@@ -67,7 +57,6 @@ public record RunConfig(Settings settings, NetworkConfig network, Recipe recipe)
                 FROZEN,
                 settings.get(TrainConfig.STAGE1_SCHEDULE),
                 settings.get(TrainConfig.STAGE1_WARMUP),
-                1,
                 settings.get(TrainConfig.PER_LENGTH));
         StageRecipe stage2 = new StageRecipe(
                 settings.get(TrainConfig.STAGE2_EPOCHS),
@@ -75,7 +64,6 @@ public record RunConfig(Settings settings, NetworkConfig network, Recipe recipe)
                 settings.get(TrainConfig.BACKBONE_RATE),
                 settings.get(TrainConfig.STAGE2_SCHEDULE),
                 settings.get(TrainConfig.STAGE2_WARMUP),
-                settings.get(TrainConfig.LAYER_DECAY),
                 false);
         return new Recipe(
                 stage1,

@@ -10,13 +10,10 @@ import java.util.Optional;
 /**
  * Values of keys with their origins: those of a file, of a command line, or all of a run. One layer overrides
  * another.
- *
- * @param values by name of the key, in the order of {@link ConfigKey#all}
  */
 public record Settings(Map<String, Setting> values) {
     private static final String SET = "--set";
 
-    /** No values. */
     public static final Settings NONE = new Settings(Map.of());
 
     /**
@@ -26,7 +23,6 @@ public record Settings(Map<String, Setting> values) {
      * @param wanted whether the user set the value; other values were chosen for the set ones and may be wrong for different ones
      */
     public record Setting(String key, Object value, String origin, boolean wanted) {
-        /** Returns the canonical text of the value. */
         public String text() {
             return ConfigKey.of(key).print(value);
         }
@@ -45,22 +41,12 @@ public record Settings(Map<String, Setting> values) {
         values = Collections.unmodifiableMap(ordered);
     }
 
-    /**
-     * Returns these values and one more, set by a program.
-     *
-     * @param value the value or its text
-     * @throws ConfigException if the key is unknown or the value is invalid
-     */
+    /** Returns these values and one more, set by a program. */
     public Settings with(String name, Object value) {
         return with(name, value, "code");
     }
 
-    /**
-     * Returns these values and one more, set by the user; it replaces a former value of its key.
-     *
-     * @param value the value or its text
-     * @throws ConfigException if the key is unknown or the value is invalid
-     */
+    /** Returns these values and one more, set by the user; it replaces a former value of its key. */
     public Settings with(String name, Object value, String origin) {
         return with(name, value, origin, true);
     }
@@ -78,13 +64,6 @@ public record Settings(Map<String, Setting> values) {
         }
     }
 
-    /**
-     * Returns the settings of a command line.
-     *
-     * @param typed text of each given option, by its name; options that set no key are ignored
-     * @param example of a pair, for messages
-     * @throws ConfigException naming the option, if a text is invalid or a key is set twice
-     */
     public static Settings typed(Map<String, String> typed, List<String> pairs, String example) {
         Settings settings = NONE;
         for (ConfigKey<?> key : ConfigKey.all()) {
@@ -146,7 +125,6 @@ public record Settings(Map<String, Setting> values) {
         return has(name) ? this : with(name, value, "chosen: " + reason, false);
     }
 
-    /** Fills unset keys with their fixed defaults. */
     Settings orDefaults() {
         Settings all = this;
         for (ConfigKey<?> key : ConfigKey.all()) {
@@ -157,28 +135,20 @@ public record Settings(Map<String, Setting> values) {
         return all;
     }
 
-    /** Returns whether a key is set. */
     public boolean has(String name) {
         return values.containsKey(name);
     }
 
-    /** Returns the value of a key; empty if it is unset. */
     @SuppressWarnings("unchecked") // parsed by the codec of the key
     public <T> Optional<T> find(ConfigKey<T> key) {
         return Optional.ofNullable(values.get(key.name())).map(setting -> (T) setting.value());
     }
 
-    /** Returns the value of a key that is set. */
     @SuppressWarnings("unchecked") // parsed by the codec of the key
     public <T> T get(ConfigKey<T> key) {
         return (T) setting(key.name()).value();
     }
 
-    /**
-     * Returns the setting of a key.
-     *
-     * @throws ConfigException if it is unset
-     */
     public Setting setting(String name) {
         Setting setting = values.get(name);
         if (setting == null) {

@@ -9,7 +9,6 @@ import static org.gramian.run.config.ValueCodec.NAMES;
 import static org.gramian.run.config.ValueCodec.NUMBERS;
 import static org.gramian.run.config.ValueCodec.POOLINGS;
 import static org.gramian.run.config.ValueCodec.POSITIVE_COUNTS;
-import static org.gramian.run.config.ValueCodec.POSITIVE_FRACTIONS;
 import static org.gramian.run.config.ValueCodec.PROTOCOLS;
 import static org.gramian.run.config.ValueCodec.SCHEDULES;
 import static org.gramian.run.config.ValueCodec.SEEDS;
@@ -167,10 +166,6 @@ public final class TrainConfig {
             .help("factor on stage2.rate for the backbone")
             .rule("0.1 with adamw; else 1, or 0.1 for efficientnet-lite4");
 
-    public static final ConfigKey<Double> LAYER_DECAY = key(POSITIVE_FRACTIONS, "stage2.layer-decay")
-            .help("layer-wise learning rate decay of the backbone, per block; 1: none")
-            .fixed("1");
-
     // as in the paper with a patience of one epoch, since an epoch of fine-tuning is expensive
     public static final ConfigKey<Schedule> STAGE2_SCHEDULE = key(SCHEDULES, "stage2.schedule")
             .help("learning rate schedule of fine-tuning, as stage1.schedule")
@@ -277,18 +272,12 @@ public final class TrainConfig {
             .help("store thumbnails, short descriptors and statistics of the pooling for the report")
             .fixed("true");
 
-    // off: history.csv has the same values
-    public static final ConfigKey<Boolean> TENSORBOARD = key(BOOLEANS, "tensorboard", "--tensorboard")
-            .help("write loss, accuracy and learning rate of each epoch for TensorBoard")
-            .fixed("false");
-
     public static final ConfigKey<String> ACCELERATE = key(text("RULES", Rule::parse), "accelerate")
             .help("on; off: compute everything by plain layers; or rules to leave out, e.g. -stem,-tokens")
             .rule("GRAMIAN_ACCELERATE, else on");
 
     private TrainConfig() {}
 
-    /** Returns all keys, in the order of their declaration. */
     static List<ConfigKey<?>> keys() {
         return List.copyOf(KEYS);
     }
@@ -296,7 +285,6 @@ public final class TrainConfig {
     /**
      * Begins the declaration of a key.
      *
-     * @param name section and name, e.g. {@code stage1.rate}
      * @param option names of the option and label of its value, e.g. {@code --lr --learning-rate RATE}; without label it negates the
      *     default
      */
@@ -314,7 +302,6 @@ public final class TrainConfig {
             return new Declaration<>(codec, name, option, help);
         }
 
-        /** Ends the declaration of a key with the text of its default. */
         ConfigKey<T> fixed(String value) {
             return add(value, true);
         }
@@ -344,11 +331,8 @@ public final class TrainConfig {
         public static final int FINE_TUNED_IMAGES = 1500;
     }
 
-    /** The optimizer. */
     public enum UpdateRule {
-        /** Stochastic gradient descent with momentum. */
         SGD,
-        /** Adam with decoupled weight decay. */
         ADAMW
     }
 }

@@ -21,12 +21,7 @@ import org.gramian.pooling.Pooling;
 import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.recipe.Schedule;
 
-/**
- * Text form of the values of a key: {@code parse(print(v)) = v}.
- *
- * @param notation notation in the help, e.g. {@code NUMBER} or {@code f32|f16}
- * @param print inverse of the parser
- */
+/** Text form of the values of a key: {@code parse(print(v)) = v}. */
 public record ValueCodec<T>(String notation, Function<String, T> parse, Function<T, String> print) {
     private static final String DECIMAL = "[+-]?(\\d{1,20}\\.?\\d{0,30}|\\.\\d{1,30})([eE][+-]?\\d{1,3})?";
 
@@ -36,8 +31,6 @@ public record ValueCodec<T>(String notation, Function<String, T> parse, Function
     static final ValueCodec<Long> SEEDS = new ValueCodec<>("N", ValueCodec::seed, String::valueOf);
     static final ValueCodec<Double> NUMBERS = numbers("a number of at least 0", value -> value >= 0);
     static final ValueCodec<Double> FRACTIONS = below(1);
-    static final ValueCodec<Double> POSITIVE_FRACTIONS =
-            numbers("a number above 0 and at most 1", value -> value > 0 && value <= 1);
     static final ValueCodec<String> NAMES = text("TEXT", _ -> {});
     static final ValueCodec<String> POOLINGS = new ValueCodec<>("SPEC", ValueCodec::pooling, text -> text);
     static final ValueCodec<Protocol> PROTOCOLS = new ValueCodec<>("PROTOCOL", Protocol::parse, Protocol::text);
@@ -113,7 +106,6 @@ public record ValueCodec<T>(String notation, Function<String, T> parse, Function
         return words(Arrays.asList(type.getEnumConstants()), EnumWords.words(type));
     }
 
-    /** One word for each value. */
     static <T> ValueCodec<T> words(List<T> values, List<String> words) {
         return new ValueCodec<>(
                 String.join("|", words),
@@ -128,7 +120,6 @@ public record ValueCodec<T>(String notation, Function<String, T> parse, Function
                 value -> words.get(values.indexOf(value)));
     }
 
-    /** Returns the codec of optional values; a word stands for empty. */
     ValueCodec<Optional<T>> or(String word) {
         return new ValueCodec<>(
                 notation + "|" + word,
@@ -147,7 +138,6 @@ public record ValueCodec<T>(String notation, Function<String, T> parse, Function
                 value -> value.map(print).orElse(word));
     }
 
-    /** Returns the same codec with another notation. */
     ValueCodec<T> notation(String other) {
         return new ValueCodec<>(other, parse, print);
     }

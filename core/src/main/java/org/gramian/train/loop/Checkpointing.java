@@ -2,10 +2,8 @@ package org.gramian.train.loop;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -23,8 +21,6 @@ import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.loop.Cancellation.Stopwatch;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -34,14 +30,12 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>A checkpoint is the whole state of a stage as a safetensors file: parameters, the optimizer's state, the best parameters so far,
  * and the {@link StageProgress} as JSON. Tensors are named {@code value.}, {@code best.} and by the optimizer's state, as {@code
  * velocity.} or {@code first-moment.}, followed by the part and the name of the parameter. Order and crops follow from the seed and
- * the progress, so the state of no random generator is stored. SHA-256 checksums are verified at resume. The checkpoint before the
- * last is kept beside it, for the case that the last one is damaged.
+ * the progress, so the state of no random generator is stored. SHA-256 checksums are verified at resume.
  */
 public final class Checkpointing {
     /** Work that may be lost when the machine fails: one minute. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofMinutes(1);
 
-    private static final Logger LOG = LoggerFactory.getLogger(Checkpointing.class);
     private static final String FORMAT = "gramian-checkpoint";
     private static final String VERSION = "4";
     private static final JsonMapper MAPPER = JsonMapper.shared();
@@ -66,7 +60,6 @@ public final class Checkpointing {
      * Writes checkpoints to a file.
      *
      * @param identity of everything that decides the course of training; a checkpoint of another identity is refused
-     * @param interval between two checkpoints; each epoch ends with a checkpoint, too
      */
     public Checkpointing(Path file, String identity, Duration interval) {
         this(file, identity, interval, System::nanoTime);
@@ -81,7 +74,6 @@ public final class Checkpointing {
         return new Checkpointing(other, itsIdentity, interval);
     }
 
-    /** Returns the same checkpoints without a file: none are written. */
     public Checkpointing disabled() {
         return every(interval);
     }
@@ -101,7 +93,6 @@ public final class Checkpointing {
     /** Removes the checkpoint, once the model is written. */
     public void remove() throws IOException {
         if (file != null) {
-            Files.deleteIfExists(previous(file));
             Files.deleteIfExists(file);
         }
     }
@@ -131,28 +122,9 @@ public final class Checkpointing {
     void save(StageProgress progress, StageState state) throws IOException {
         if (file != null) {
             Duration before = sinceLast.elapsed();
-            keepPrevious(file);
             write(file, progress, state);
             lastTook = sinceLast.elapsed().minus(before);
             sinceLast.restart();
-        }
-    }
-
-    static Path previous(Path file) {
-        return file.resolveSibling("previous-" + file.getFileName());
-    }
-
-    /** Gives the last checkpoint a second name, which stays when the next one replaces it. */
-    private static void keepPrevious(Path file) throws IOException {
-        if (!Files.exists(file)) {
-            return;
-        }
-        Path previous = previous(file);
-        Files.deleteIfExists(previous);
-        try {
-            Files.createLink(previous, file);
-        } catch (UnsupportedOperationException | FileSystemException _) { // a file system without links
-            Files.copy(file, previous, StandardCopyOption.REPLACE_EXISTING);
         }
     }
 
@@ -176,51 +148,19 @@ public final class Checkpointing {
         }
     }
 
-    /** Reads the checkpoint if there is one; if it is damaged, the one before. */
+    /** Reads the checkpoint if there is one. */
     public Optional<Checkpoint> find() throws IOException {
-        if (file == null || !Files.exists(file)) {
-            return Optional.empty();
-        }
-        try {
-            return Optional.of(read(file));
-        } catch (DamagedException damaged) {
-            Path previous = previous(file);
-            if (!Files.exists(previous)) {
-                throw damaged.cause;
-            }
-            try {
-                Checkpoint earlier = read(previous);
-                Files.move(
-                        previous, file, StandardCopyOption.ATOMIC_MOVE); // the next write must not keep the damaged one
-                LOG.warn("{}; resuming from the checkpoint before it", damaged.cause.getMessage());
-                return Optional.of(earlier);
-            } catch (DamagedException both) {
-                both.cause.addSuppressed(damaged.cause);
-                throw new TensorFileException(
-                        file,
-                        "both this checkpoint and the one before it are damaged; start a new run, or restore one from"
-                                + " a backup",
-                        both.cause);
-            }
-        }
+        return file == null || !Files.exists(file) ? Optional.empty() : Optional.of(read(file));
     }
 
-    /** A checkpoint cannot be read, whatever its run. */
-    private static final class DamagedException extends Exception {
-        private static final long serialVersionUID = 1L;
-
-        private final IOException cause;
-
-        DamagedException(IOException cause) {
-            super(cause);
-            this.cause = cause;
-        }
-    }
-
-    private Checkpoint read(Path source) throws IOException, DamagedException {
+    private Checkpoint read(Path source) throws IOException {
         try (Arena arena = Arena.ofShared();
                 Scope scope = Scope.open()) {
-            TensorFile stored = content(source, arena);
+            TensorFile stored = Safetensors.read(source, arena);
+            if (!stored.checked()) {
+                throw new TensorFileException(
+                        source, "expected a checkpoint with checksums, found none; start a new run");
+            }
             Map<String, String> metadata = stored.metadata();
             if (!FORMAT.equals(metadata.get("format")) || !VERSION.equals(metadata.get("version"))) {
                 throw new TensorFileException(
@@ -242,20 +182,7 @@ public final class Checkpointing {
             tensors.values().forEach(scope::release); // only now: if one cannot be read, the scope frees the others
             return new Checkpoint(source, progress, steps, tensors);
         } catch (JacksonException | NumberFormatException damaged) {
-            throw new DamagedException(new TensorFileException(source, "its position is damaged; start a new run"));
-        }
-    }
-
-    private static TensorFile content(Path source, Arena arena) throws DamagedException {
-        try {
-            TensorFile stored = Safetensors.read(source, arena);
-            if (!stored.checked()) {
-                throw new TensorFileException(
-                        source, "expected a checkpoint with checksums, found none; start a new run");
-            }
-            return stored;
-        } catch (TensorFileException e) {
-            throw new DamagedException(e);
+            throw new TensorFileException(source, "its position is damaged; start a new run", damaged);
         }
     }
 
@@ -266,7 +193,6 @@ public final class Checkpointing {
      */
     public record Checkpoint(Path file, StageProgress progress, long steps, Map<String, Tensor> tensors)
             implements AutoCloseable {
-        /** Restores the state of a stage. */
         void restore(StageState state) throws IOException {
             for (Map.Entry<String, Parameter> entry : state.parameters().entrySet()) {
                 String name = entry.getKey();

@@ -38,12 +38,11 @@ import org.gramian.train.recipe.StageRecipe;
  * <p>The loss of a batch of n crops with scores z and targets q, both {@code [n, k]}, is {@code ℓ = −1/n Σᵢ Σⱼ qᵢⱼ log softmax(zᵢ)ⱼ}.
  *
  * @param backboneRate factor on the learning rate of the backbone and its tail
- * @param layerDecay factor on that for each stage of the backbone between a parameter and the cut; 1 for none
  * @param poolingRate factor on the learning rate of the head's layers before the classifier
  * @param precision of the backbone's convolutions if it is BF16; {@link TrainingStage#math} sets TF32
  */
 record TrainableModel(
-        Model model, int stage, double backboneRate, double layerDecay, double poolingRate, Precision precision)
+        Model model, int stage, double backboneRate, double poolingRate, Precision precision)
         implements Trainable {
     private static final String BACKBONE = "backbone";
     private static final String TAIL = "tail";
@@ -57,19 +56,16 @@ record TrainableModel(
      */
     private static final double BEFORE_LONG = 0.01;
 
-    /** Returns the head, which stage 1 trains on features. */
     static TrainableModel head(Model model, boolean perLength) {
-        return new TrainableModel(model, 1, 1, 1, perLength ? BEFORE_LONG : 1, Precision.F32);
+        return new TrainableModel(model, 1, 1, perLength ? BEFORE_LONG : 1, Precision.F32);
     }
 
-    /** Returns all layers, which stage 2 trains on images. */
     static TrainableModel allLayers(Model model, Recipe recipe) {
         StageRecipe stage = recipe.stage2();
         return new TrainableModel(
                 model,
                 2,
                 stage.backboneRate(),
-                stage.layerDecay(),
                 stage.perLength() ? BEFORE_LONG : 1,
                 recipe.precision());
     }
@@ -96,28 +92,11 @@ record TrainableModel(
                 ParameterSet head = group.parameters();
                 optimized.add(new ParameterGroup(head.only(name -> !isClassifier(name)), poolingRate, 1));
                 optimized.add(new ParameterGroup(head.only(TrainableModel::isClassifier), scale, 1));
-            } else if (part.equals(BACKBONE) && layerDecay != 1) {
-                optimized.addAll(byDepth(group));
             } else {
                 optimized.add(group);
             }
         });
         return optimized;
-    }
-
-    /**
-     * Splits the backbone by stages: k stages with parameters before the last one, the learning rate is multiplied by
-     * {@code layerDecay^k} (Clark et al., ELECTRA, 2020).
-     */
-    private List<ParameterGroup> byDepth(ParameterGroup backbone) {
-        List<ParameterGroup> groups = new ArrayList<>();
-        double factor = 1;
-        for (Set<String> names : model.backbone().parameterNames().reversed()) {
-            ParameterSet stageParameters = backbone.parameters().only(names::contains);
-            groups.add(new ParameterGroup(stageParameters, backbone.rate() * factor, backbone.decay()));
-            factor *= layerDecay;
-        }
-        return groups.reversed();
     }
 
     private static boolean isClassifier(String name) {

@@ -167,13 +167,11 @@ final class DefaultResolverTest {
         assertThat(adamW.optimizer()).isEqualTo(new OptimizerRecipe(AdamWOptions.defaults(0.002)));
         Recipe sgd = RunConfig.of(complete("", Device.Kind.CUDA, googlenet)).recipe();
         assertThat(sgd.optimizer()).isEqualTo(new OptimizerRecipe(SgdOptions.defaults(1)));
-        assertThat(sgd.stage2().layerDecay()).isEqualTo(1);
         Recipe others = RunConfig.of(complete(
-                        "optimizer.clip=1.5 optimizer.ema=0.99 stage2.layer-decay=0.8", Device.Kind.CPU, googlenet))
+                        "optimizer.clip=1.5 optimizer.ema=0.99", Device.Kind.CPU, googlenet))
                 .recipe();
         assertThat(others.optimizer().clip()).isEqualTo(1.5);
         assertThat(others.optimizer().ema()).isEqualTo(0.99);
-        assertThat(others.stage2().layerDecay()).isEqualTo(0.8);
     }
 
     @Test
@@ -282,8 +280,6 @@ final class DefaultResolverTest {
         network.classifier=mean network.logit-norm=true | network.logit-norm false network.classifier=mean softmax
         network.classifier=lda optimizer.label-smoothing=0.1 | optimizer.label-smoothing 0 network.classifier=lda
         optimizer.ema=1 | optimizer.ema
-        stage2.layer-decay=0 | stage2.layer-decay
-        stage2.layer-decay=1.1 | stage2.layer-decay
         accelerate=fast | accelerate fast
         network.classifier=softmx | network.classifier: softmx softmax svm mean lda
         network.classifier=svn | network.classifier: svn svm

@@ -7,24 +7,10 @@ import static org.gramian.train.loop.Recipes.stage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.SplittableRandom;
-import org.gramian.autodiff.Parameter;
-import org.gramian.autodiff.ParameterSet;
-import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.backbone.Backbone;
-import org.gramian.model.Head;
-import org.gramian.model.Model;
-import org.gramian.pooling.Pooling;
-import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.AdamWOptions;
-import org.gramian.train.ParameterGroup;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.SmallTraining.Outcome;
@@ -88,43 +74,5 @@ class OptimizerTrainingTest {
             models[place++] = outcome.numbers();
         }
         assertThat(models[1]).isNotEqualTo(models[0]);
-    }
-
-    @Test
-    void layerDecayLowersTheRateOfEarlierStages() {
-        Backbone backbone = Backbone.of("squeezenet", "fire3");
-        SplittableRandom random = new SplittableRandom(5);
-        ParameterSet parameters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
-        Head head = new Head(Pooling.parse("average"), 3, false);
-        try (Model model = Model.begin(backbone, parameters, head, random, Device.CPU)) {
-            TrainableModel trainee = new TrainableModel(model, 2, 0.5, 0.1, 1, Recipe.Precision.F32);
-            Map<String, Double> rates = new HashMap<>();
-            List<Parameter> moved = new ArrayList<>();
-            for (ParameterGroup group : trainee.groups(1)) {
-                assertThat(group.decay()).isEqualTo(1);
-                group.parameters().all().forEach(parameter -> {
-                    rates.put(parameter.name(), group.rate());
-                    moved.add(parameter);
-                });
-            }
-            assertThat(moved)
-                    .doesNotHaveDuplicates()
-                    .containsExactlyInAnyOrderElementsOf(trainee.parameters().values().stream()
-                            .filter(parameter -> parameter.spec().role() != Role.FITTED)
-                            .toList());
-            rates.forEach((name, rate) -> assertThat(rate)
-                    .as(name)
-                    .isCloseTo(
-                            name.startsWith("classifier")
-                                    ? 1
-                                    : backbone.parameterNames().get(0).contains(name)
-                                            ? 0.005
-                                            : backbone.parameterNames().get(1).contains(name) ? 0.05 : 0.5,
-                            within(1e-12)));
-            assertThat(backbone.parameterNames()).hasSize(3); // conv1, fire2, fire3
-            assertThat(rates.values()).contains(0.5, 1.0);
-            assertThat(new TrainableModel(model, 2, 0.5, 1, 1, Recipe.Precision.F32).groups(1))
-                    .hasSize(3);
-        }
     }
 }

@@ -21,7 +21,7 @@ final class Recipes {
 
     /** A stage whose rate is that of descriptors of length 1. */
     static StageRecipe perLength(int epochs, double rate) {
-        return new StageRecipe(epochs, rate, 0.5, Schedule.parse("constant"), 0, 1, true);
+        return new StageRecipe(epochs, rate, 0.5, Schedule.parse("constant"), 0, true);
     }
 
     /** One stage after the other, in batches of 4, with momentum and weight decay. */

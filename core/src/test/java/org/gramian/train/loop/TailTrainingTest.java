@@ -102,7 +102,7 @@ class TailTrainingTest extends PaintedParts {
                 ParameterSet.initialize(backbone.parameters(), new SplittableRandom(1), DType.F32, Device.CPU);
         Head head = new Head(Pooling.parse(TAIL), 3, false);
         try (Model model = Model.begin(backbone, parameters, head, new SplittableRandom(1), Device.CPU)) {
-            assertThat(rates(new TrainableModel(model, 2, 0.25, 1, 1, Recipe.Precision.F32).groups(1)))
+            assertThat(rates(new TrainableModel(model, 2, 0.25, 1, Recipe.Precision.F32).groups(1)))
                     .hasSize(4)
                     .contains(
                             "0.25 " + List.copyOf(head.pretrained().keySet()),

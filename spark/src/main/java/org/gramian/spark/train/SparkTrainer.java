@@ -180,9 +180,6 @@ public final class SparkTrainer {
             throw new ConfigException("stage2.epochs: expected 0 on Spark, which trains on a frozen backbone, found "
                     + requested.get(TrainConfig.STAGE2_EPOCHS) + "; fine-tune with 'gramian train'");
         }
-        if (requested.find(TrainConfig.TENSORBOARD).orElse(false)) {
-            throw new ConfigException("tensorboard: expected false on Spark, found true; use history.csv of the run");
-        }
         Settings given = requested.orElse("stage2.epochs", 0, "Spark trains on a frozen backbone");
         if (requested
                 .find(TrainConfig.CLASSIFIER)

@@ -7,7 +7,6 @@ import org.gramian.spd.layer.Stiefel;
  * Constants of {@link AdamW}.
  *
  * @param learningRate α, about the change of each weight in a step
- * @param weightDecay decoupled weight decay; never on biases or on the Stiefel manifold
  */
 public record AdamWOptions(double learningRate, double beta1, double beta2, double weightDecay, StiefelOptions stiefel)
         implements OptimizerOptions {

@@ -18,7 +18,6 @@ import org.gramian.tensor.Tensor;
 public final class AveragedWeights implements AutoCloseable {
     private final Map<Parameter, Tensor> trained = new LinkedHashMap<>();
 
-    /** Replaces the values of the parameters that have an average. */
     public AveragedWeights(Optimizer optimizer, Collection<Parameter> parameters) {
         for (Parameter parameter : parameters) {
             Tensor average = optimizer.state(parameter, Optimizer.AVERAGE);
@@ -43,7 +42,6 @@ public final class AveragedWeights implements AutoCloseable {
         trained.clear();
     }
 
-    /** Restores the values of before. */
     @Override
     public void close() {
         trained.forEach((parameter, value) -> {

@@ -53,7 +53,6 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         this.stiefel = new GpuStiefelStep(optimizer, cells);
     }
 
-    /** Returns whether the parameters of some groups can be moved like this. */
     public static boolean isSupported(List<ParameterGroup> groups, OptimizerOptions options) {
         return groups.stream()
                 .flatMap(group -> group.parameters().all().stream())
@@ -168,7 +167,6 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         /** Parameters whose gradients are checked. */
         final Set<Parameter> checked = new HashSet<>();
 
-        /** Frees the tensors and forgets the rest. */
         void clear() {
             targets.values().forEach(target -> target.tensors().forEach(Tensor::close));
             transported.values().forEach(Tensor::close);
@@ -208,7 +206,6 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         results.clear();
     }
 
-    /** A parameter with its gradient and its group. */
     private record Move(Parameter parameter, Tensor gradient, ParameterGroup group) {
         boolean isStiefel() {
             return parameter.spec().role() == Role.STIEFEL;
@@ -308,13 +305,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
     /**
      * Tensors of a {@code struct Entry} in {@code step.cu}.
      *
-     * @param target parameter, or state of the optimizer
      * @param first velocity or first moment; null if the source is the next value of the target
-     * @param second second moment
-     * @param average averaged weights, or null
-     * @param source gradient, or the next value of the target
-     * @param rate factor on the learning rate
-     * @param decay weight decay
      */
     private record Entry(
             Tensor target,
@@ -376,7 +367,6 @@ public final class CudaGraphOptimizer implements AutoCloseable {
             blocks.set(blocks.size() - 1, first + Math.toIntExact(Math.ceilDiv(count, (long) CHUNK)));
         }
 
-        /** Returns the blocks of all launches together. */
         int blocks() {
             return blocks.stream().mapToInt(Integer::intValue).sum();
         }

@@ -31,9 +31,6 @@ public final class GpuStepState implements AutoCloseable {
     /**
      * Outcome of the steps since {@link #begin}.
      *
-     * @param steps that were taken
-     * @param loss sum over their crops
-     * @param correct crops that were classified correctly
      * @param wrong whether the next step had a non-finite value and was not taken
      * @param last loss of the last batch times its crops, taken or not
      */
@@ -69,7 +66,6 @@ public final class GpuStepState implements AutoCloseable {
      *
      * @param correction1 {@code 1 − β₁ᵗ}
      * @param correction2 {@code 1 − β₂ᵗ}
-     * @param average decay of averaged weights
      */
     void setStep(double rate, double correction1, double correction2, double average) {
         PROGRAM.launch("set_step", new LaunchConfig(1, 1, 1, 1, 1), cells, rate, correction1, correction2, average);
@@ -85,7 +81,6 @@ public final class GpuStepState implements AutoCloseable {
      *
      * @param places of the batch's examples in the training set, I64 {@code [n]}
      * @param dropped how many of 2^24 draws give 0
-     * @param kept the other factor
      */
     public Tensor dropout(Tensor places, long columns, int dropped, float kept) {
         Tensor factors = Tensors.empty(Shape.of(places.size(0), columns), DType.F32, places.device());
@@ -106,7 +101,6 @@ public final class GpuStepState implements AutoCloseable {
         PROGRAM.launch("set_cell", new LaunchConfig(1, 1, 1, 1, 1), cells, cell, value);
     }
 
-    /** Waits for all steps that were begun. */
     public Outcome read() {
         double[] values = cells.toDoubles();
         return new Outcome(

@@ -81,14 +81,7 @@ final class GpuStiefelStep {
         };
     }
 
-    /**
-     * Computes a step.
-     *
-     * @param parameter W {@code [rows, columns]}
-     * @param unclipped its gradient, contiguous
-     * @param group its group
-     * @param transported result of {@link #transported}
-     */
+    /** Computes a step. */
     Target of(Parameter parameter, Tensor unclipped, ParameterGroup group, @Nullable Tensor transported) {
         StiefelOptions options = optimizer.options().stiefel();
         Tensor w = parameter.value();

@@ -56,12 +56,7 @@ public final class Optimizer implements AutoCloseable {
     private OptimizerOptions options;
     private long steps;
 
-    /**
-     * Creates an optimizer without state.
-     *
-     * @param clip largest norm of the gradient; 0 for no clipping
-     * @param ema decay of the moving average of weights; 0 for none
-     */
+    /** Creates an optimizer without state. */
     public Optimizer(OptimizerOptions options, double clip, double ema) {
         OptimizerOptions.requireAtLeastZero("largest gradient norm", clip);
         OptimizerOptions.requireBelowOne("the decay of averaged weights", ema);

@@ -9,13 +9,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Tensor;
 
-/**
- * Parameters with a common learning rate and weight decay, as a backbone at a tenth of the head's learning rate.
- *
- * @param parameters the parameters
- * @param rate factor on the learning rate
- * @param decay factor on the weight decay
- */
+/** Parameters with a common learning rate and weight decay, as a backbone at a tenth of the head's learning rate. */
 public record ParameterGroup(ParameterSet parameters, double rate, double decay) {
     public ParameterGroup {
         if (!(rate >= 0) || !(decay >= 0) || Double.isInfinite(rate + decay)) {
@@ -30,11 +24,7 @@ public record ParameterGroup(ParameterSet parameters, double rate, double decay)
         return new ParameterGroup(parameters, 1, 1);
     }
 
-    /**
-     * Returns the gradients that reached the parameters; {@code gradients} still owns them.
-     *
-     * @param variables of the parameters, by their names
-     */
+    /** Returns the gradients that reached the parameters; {@code gradients} still owns them. */
     public Map<Parameter, Tensor> reached(Map<String, Var> variables, Gradients gradients) {
         Map<Parameter, Tensor> reached = new LinkedHashMap<>();
         variables(variables).forEach((parameter, variable) -> {
@@ -45,11 +35,7 @@ public record ParameterGroup(ParameterSet parameters, double rate, double decay)
         return reached;
     }
 
-    /**
-     * Returns the variables of the parameters.
-     *
-     * @param byName variables of a tape, perhaps not of all parameters, by the names of the parameters
-     */
+    /** Returns the variables of the parameters. */
     public SequencedMap<Parameter, Var> variables(Map<String, Var> byName) {
         SequencedMap<Parameter, Var> variables = new LinkedHashMap<>();
         for (Parameter parameter : parameters.all()) {

@@ -176,8 +176,9 @@ public final class ConfigFile {
             while (token != null) {
                 try {
                     if (parser.isCurrentAlias() || parser.getObjectId() != null || parser.getTypeId() != null) {
-                        throw new ConfigException("expected plain values, found an anchor, an alias or a tag (what begins"
-                                + " with &, * or !); write such text in quotes");
+                        throw new ConfigException(
+                                "expected plain values, found an anchor, an alias or a tag (what begins"
+                                        + " with &, * or !); write such text in quotes");
                     }
                     if (!key.isEmpty() || token != JsonToken.START_OBJECT) {
                         accept(token);
@@ -207,7 +208,9 @@ public final class ConfigFile {
                     section = "";
                 }
                 case START_ARRAY -> {
-                    if (!key.equals(CHOSEN) || parser.streamReadContext().getParent().inArray() || !chosen.isEmpty()) {
+                    if (!key.equals(CHOSEN)
+                            || parser.streamReadContext().getParent().inArray()
+                            || !chosen.isEmpty()) {
                         refuse();
                     }
                 }

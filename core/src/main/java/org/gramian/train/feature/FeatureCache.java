@@ -41,12 +41,6 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
         return CacheFolder.ofProcess().resolve("features");
     }
 
-    /**
-     * Opens a cache that runs share, or one that is removed at the end.
-     *
-     * @param shared folder of the shared cache
-     * @param run folder of the run, which gets the temporary cache if none is shared
-     */
     public static FeatureCache open(Optional<Path> shared, Path run, Consumer<String> messages) throws IOException {
         Path folder = shared.orElse(run.resolve(".features"));
         try {
@@ -66,7 +60,6 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
 
     public record Entry(Path file, long bytes, Instant lastUse) {}
 
-    /** Lists the files of a cache, the least recently used first. */
     public static List<Entry> list(Path folder) throws IOException {
         return list(folder, FeatureFile.SUFFIX);
     }
@@ -144,7 +137,6 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
         }
     }
 
-    /** Checks the free disk space before features are computed. */
     void requireSpace(long bytes) throws IOException {
         requireSpace(bytes, DiskSpace.usable(folder));
     }

@@ -92,7 +92,6 @@ public final class FeatureExtraction {
     /** Part of the keys of files that cannot be read: they may be readable in the next run. */
     private final String unread = UUID.randomUUID().toString();
 
-    /** Prepares an extraction; without a cache, all features are computed elsewhere. */
     public FeatureExtraction(FeatureExtractor extractor, ImageLimits limits, Optional<FeatureCache> cache) {
         this.extractor = extractor;
         this.limits = limits;
@@ -213,7 +212,6 @@ public final class FeatureExtraction {
         return keys.distinct().sorted().toArray(Key[]::new);
     }
 
-    /** Hashes the files of images, each once. */
     private void hash(Images images, Progress progress) {
         List<Sample> unknown = images.samples.stream()
                 .filter(sample -> !hashes.containsKey(sample.file()))
@@ -258,7 +256,6 @@ public final class FeatureExtraction {
         return Key.of(image + "\n" + images.crops.key(crop, sample));
     }
 
-    /** Returns the path of a file that holds exactly these features of the backbone's layers. */
     private Path file(Key[] keys) {
         String backbone = extractor.network().backbone().toString().replaceAll("[^A-Za-z0-9._+-]", "_");
         return cache().folder().resolve(backbone.substring(0, Math.min(60, backbone.length())) + ending(keys));

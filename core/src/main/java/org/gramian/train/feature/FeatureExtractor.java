@@ -132,7 +132,6 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
         return parts;
     }
 
-    /** Returns the part of the rows of a file with the features of this extractor. */
     Optional<Part> find(FeatureFile file, int size) {
         Part own = layers(size).firstEntry().getValue();
         return Optional.ofNullable(file.header().layers().get(network.backbone().layer()))
@@ -163,7 +162,6 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
      * Computes rows of a file.
      *
      * @param rowBytes distance of two rows in the target
-     * @param all whether a row has the maps of resized layers, too
      */
     void compute(Tensor images, MemorySegment target, long rowBytes, boolean all) {
         if (images.size(0) != batch) {

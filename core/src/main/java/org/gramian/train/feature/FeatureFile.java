@@ -72,17 +72,14 @@ final class FeatureFile {
         return rows.asSlice(index * rowBytes + part.offset, part.bytes);
     }
 
-    /** Returns the bytes of rows in a file: their number times that of a row, aligned. */
     static long aligned(long bytes) {
         return Math.ceilDiv(bytes, ALIGNMENT) * ALIGNMENT;
     }
 
-    /** Returns the size of a file without its header. */
     static long bytes(long rows, long rowBytes) {
         return ALIGNMENT + Math.multiplyExact(rows, aligned(rowBytes) + Integer.BYTES);
     }
 
-    /** Maps a file and verifies it. */
     static FeatureFile open(Path file, int expected) throws IOException {
         MemorySegment all;
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -160,7 +157,6 @@ final class FeatureFile {
         });
     }
 
-    /** Receives the rows of a file in any order. */
     static final class Writer {
         private final FileChannel channel;
         private final ByteBuffer begin = ByteBuffer.allocate(ALIGNMENT);
@@ -176,7 +172,6 @@ final class FeatureFile {
             this.checksums = ByteBuffer.allocate(Math.multiplyExact(rows, Integer.BYTES));
         }
 
-        /** Writes a row of exactly the aligned length. */
         void row(int index, MemorySegment row) throws IOException {
             checksums.putInt(index * Integer.BYTES, checksum(row.asByteBuffer()));
             write(row.asByteBuffer(), ALIGNMENT + index * rowBytes);

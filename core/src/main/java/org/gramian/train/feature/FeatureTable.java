@@ -29,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Features stay mapped from their file. On a GPU all features are uploaded once if they take at most half of its free memory.
  */
 public final class FeatureTable implements AutoCloseable {
-    /** Rows per upload to a GPU. */
     private static final int CHUNK = 64;
 
     private final List<Sample> samples;

@@ -47,7 +47,6 @@ public record FrozenBackbone(
         return new FrozenBackbone(backbone, parameters, weights.preprocessing(), fingerprint, device);
     }
 
-    /** Returns a backbone with pretrained weights, including its tail. */
     public static FrozenBackbone withTail(Backbone backbone, Weights weights, Device device) {
         ParameterSet tail = weights.load(backbone.tail(), DType.F32, device);
         try {

@@ -53,7 +53,6 @@ record BatchMixing(Augmenting augmenting, long seed) {
         }
     }
 
-    /** Returns the mixing of a stage; none for stage 1, which has features, and where the recipe mixes nothing. */
     static Optional<BatchMixing> of(TrainingStage stage) {
         Augmenting augmenting = stage.recipe().augmenting();
         boolean mixes = augmenting.mixup() > 0 || augmenting.cutmix() > 0;
@@ -62,7 +61,6 @@ record BatchMixing(Augmenting augmenting, long seed) {
                 : Optional.empty();
     }
 
-    /** Draws how a batch is mixed. */
     Draw draw(StageProgress progress, int step, int number, int size) {
         SplittableRandom random = KeyedRandom.of(seed, PURPOSE, progress.stage(), progress.epoch(), step, number);
         boolean both = augmenting.mixup() > 0 && augmenting.cutmix() > 0;
@@ -152,7 +150,6 @@ record BatchMixing(Augmenting augmenting, long seed) {
         return Tensors.concat(List.of(rows.slice(0, 1, count), rows.slice(0, 0, 1)), 0);
     }
 
-    /** Returns the same mixing as kernels that can be part of a CUDA graph. */
     OnDevice on(Device device, Examples examples) {
         if (!(examples instanceof LoadedExamples images)) {
             throw new IllegalArgumentException("mixup and cutmix: expected images, found " + examples);
@@ -175,7 +172,6 @@ record BatchMixing(Augmenting augmenting, long seed) {
             }
         }
 
-        /** Sets what the next step mixes. */
         void set(StageProgress progress, int step) {
             Draw draw = mixing.draw(progress, step, 0, size);
             Rectangle pasted = draw.pasted;
@@ -191,7 +187,6 @@ record BatchMixing(Augmenting augmenting, long seed) {
                     pasted.bottom());
         }
 
-        /** Mixes a batch; what is returned belongs to the current scope. */
         Rows apply(Rows plain) {
             Tensor images = plain.input.contiguous();
             int rows = Math.toIntExact(images.size(0));

@@ -20,7 +20,6 @@ interface BatchSource extends AutoCloseable {
     /** Returns the steps between two checks by the host: few enough for progress bars and Ctrl-C. */
     int stepsAtOnce();
 
-    /** Seeks to a position in the order of an epoch. */
     void seek(int[] order, int next, long epoch);
 
     /** Stops until the next seek. */
@@ -28,12 +27,10 @@ interface BatchSource extends AutoCloseable {
 
     BatchInput input(int batch);
 
-    /** Input of the captured step for batches of one size. */
     interface BatchInput extends AutoCloseable {
         /** Starts the upload of the next batch; called on the host before each step. */
         void upload();
 
-        /** Returns the batch; part of the captured step. */
         Tensor input(Tensor indices);
 
         @Override

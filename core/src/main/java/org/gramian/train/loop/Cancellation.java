@@ -7,7 +7,6 @@ import java.util.function.LongSupplier;
 
 /** Cancellation of training, by a request or at the end of a time budget. Requests may come from any thread. */
 public final class Cancellation {
-    /** Why training stops early. */
     public enum Reason {
         CANCELLED,
         OUT_OF_TIME
@@ -42,7 +41,6 @@ public final class Cancellation {
         return new Cancellation(new AtomicBoolean(), new Stopwatch(nanoseconds), Optional.of(budget));
     }
 
-    /** Requests training to stop after the current step. */
     public void cancel() {
         cancelled.set(true);
     }
@@ -58,7 +56,6 @@ public final class Cancellation {
         return reserve;
     }
 
-    /** Returns why training should stop; empty if it should go on. */
     public Optional<Reason> reason() {
         if (cancelled.get()) {
             return Optional.of(Reason.CANCELLED);
@@ -85,7 +82,6 @@ public final class Cancellation {
                 .isPresent();
     }
 
-    /** Elapsed time by a monotonic clock. */
     static final class Stopwatch {
         private final LongSupplier nanoseconds;
         private long start;

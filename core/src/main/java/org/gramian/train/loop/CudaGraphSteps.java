@@ -78,7 +78,6 @@ final class CudaGraphSteps implements Steps {
         this.stream = CudaStream.open(device); // last: nothing that fails may leave it open
     }
 
-    /** Returns whether the steps of a stage can be captured. */
     static boolean isSupported(TrainingStage stage, List<ParameterGroup> groups) {
         return Rule.OPTIMIZER.isEnabled()
                 && batchSource(stage).isPresent()

@@ -29,7 +29,6 @@ public record Dropout(double rate, long key) {
         return new Dropout(rate, mix(ofStage + (epoch + 1) * GOLDEN_RATIO) >>> (Long.SIZE - KEY_BITS));
     }
 
-    /** Dropout of one batch. */
     @FunctionalInterface
     public interface BatchDropout {
         Var apply(Var descriptors);
@@ -40,7 +39,6 @@ public record Dropout(double rate, long key) {
         }
     }
 
-    /** Returns the dropout of a batch. */
     BatchDropout of(int[] indices) {
         return new BatchDropout() {
             @Override

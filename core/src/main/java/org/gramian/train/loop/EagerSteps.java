@@ -91,7 +91,6 @@ final class EagerSteps implements Steps {
         return new StepResult(1, sums);
     }
 
-    /** @param number of the batch in the step */
     private Mixed batch(StageProgress progress, int number) {
         if (pass == null) {
             throw new IllegalStateException("no epoch was started");

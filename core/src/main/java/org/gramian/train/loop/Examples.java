@@ -55,7 +55,6 @@ public interface Examples {
     /** Starts a pass over examples in the given order. */
     Pass pass(int[] order, int batch, long epoch);
 
-    /** Features of a frozen backbone. */
     record Features(FeatureTable table) implements Examples {
         @Override
         public int count() {

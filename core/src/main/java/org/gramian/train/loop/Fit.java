@@ -40,7 +40,6 @@ public final class Fit {
      * End of a stage.
      *
      * @param early why it was interrupted; empty if it came to its end
-     * @param score validation score of the parameters it left
      * @param result of its epochs; empty if they were interrupted, or the classifier was solved without any
      * @param classifier that was solved and is kept; empty if it is a trained one
      */

@@ -193,8 +193,6 @@ public record HeadSearch(
      * Compares the candidates on at most {@value #MOST_IMAGES} training images. With a time budget it stops when half of the remaining time is used.
      *
      * @return empty if fewer than 2 classes have images for 2 folds
-     * @throws IOException if an image cannot be read
-     * @throws InterruptedTrainingException if the run is cancelled
      */
     public Optional<Result> run() throws IOException {
         int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
@@ -218,11 +216,6 @@ public record HeadSearch(
         return solvers.stream().filter(one -> one.hasRoom(rows, size)).findFirst();
     }
 
-    /**
-     * A scored candidate.
-     *
-     * @param correct whether each image is classified correctly out of fold
-     */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Scored(List<Member> members, LinearSolver solver, double accuracy, boolean[] correct) {
         long size() {
@@ -257,7 +250,6 @@ public record HeadSearch(
         }
     }
 
-    /** A pooling of one or more candidates. */
     private record Member(String name, String text, long size, RowProducts gram) {
         /** Returns the pooling with a final scale to a root mean square norm. */
         String scaled(double length) {
@@ -266,7 +258,6 @@ public record HeadSearch(
         }
     }
 
-    /** The comparison on the features of some images. */
     private final class Comparison {
         private final FeatureTable table;
         private final int[] labels;

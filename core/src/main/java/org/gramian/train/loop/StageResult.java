@@ -29,7 +29,6 @@ public record StageResult(
     /**
      * A classifier that was solved again at the end of stage 1.
      *
-     * @param classifier with its values, as {@code svm, C 10}
      * @param trained validation score of the trained classifier; empty without a validation set
      */
     public record Refit(

@@ -8,18 +8,11 @@ import org.gramian.train.loop.StageProgress.EpochSums;
 
 /** Optimizer steps of a stage: eager, or replayed as a CUDA graph. */
 interface Steps extends AutoCloseable {
-    /** Starts an epoch, or continues it after a resume. */
     void startEpoch(int[] order, long epoch);
 
-    /**
-     * Takes the next step, or several.
-     *
-     * @throws NonFiniteLossException if the loss or a gradient is NaN or infinite; the parameters are then those of before that step.
-     *     After any exception the steps before it in this call are undefined: training ends
-     */
+    /** Takes the next step, or several. */
     StepResult step(StageProgress progress, IntToDoubleFunction learningRate);
 
-    /** Steps that were taken. */
     record StepResult(int steps, EpochSums sums) {}
 
     @Override

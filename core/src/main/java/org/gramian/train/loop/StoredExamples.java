@@ -65,7 +65,6 @@ public final class StoredExamples implements LoadedExamples {
         }
     }
 
-    /** Decodes training images. */
     public static StoredExamples open(
             List<Sample> samples, Rendering rendering, Recipe recipe, TrainingContext context) {
         int size = recipe.augmenting().imageSize();
@@ -155,7 +154,6 @@ public final class StoredExamples implements LoadedExamples {
         }
     }
 
-    /** Renders crops of the current epoch on the GPU. */
     Tensor render(Tensor indices) {
         if (resident == null) {
             throw new IllegalStateException("the images are not in GPU memory");

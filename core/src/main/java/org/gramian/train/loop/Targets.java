@@ -26,11 +26,7 @@ public final class Targets {
         this.weights = weights;
     }
 
-    /**
-     * Returns the targets for a training set.
-     *
-     * @param counts training images of each class, used by balanced class weights only
-     */
+    /** Returns the targets for a training set. */
     public static Targets of(Recipe.Loss recipe, long[] counts) {
         if (counts.length < 2) {
             throw new IllegalArgumentException("expected at least 2 classes, found " + counts.length);

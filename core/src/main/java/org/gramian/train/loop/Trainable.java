@@ -21,7 +21,6 @@ public interface Trainable {
     /** Returns the parameter groups of the optimizer, each with one learning rate. */
     List<ParameterGroup> groups(double scale);
 
-    /** Computes the loss of a batch. */
     Loss loss(Tape tape, Tensor input, Tensor targets, Dropout.BatchDropout dropout);
 
     /** Returns the first layer with a NaN or infinite value in a forward pass of a batch; empty if there is none. */

@@ -41,8 +41,7 @@ import org.gramian.train.recipe.StageRecipe;
  * @param poolingRate factor on the learning rate of the head's layers before the classifier
  * @param precision of the backbone's convolutions if it is BF16; {@link TrainingStage#math} sets TF32
  */
-record TrainableModel(
-        Model model, int stage, double backboneRate, double poolingRate, Precision precision)
+record TrainableModel(Model model, int stage, double backboneRate, double poolingRate, Precision precision)
         implements Trainable {
     private static final String BACKBONE = "backbone";
     private static final String TAIL = "tail";
@@ -63,11 +62,7 @@ record TrainableModel(
     static TrainableModel allLayers(Model model, Recipe recipe) {
         StageRecipe stage = recipe.stage2();
         return new TrainableModel(
-                model,
-                2,
-                stage.backboneRate(),
-                stage.perLength() ? BEFORE_LONG : 1,
-                recipe.precision());
+                model, 2, stage.backboneRate(), stage.perLength() ? BEFORE_LONG : 1, recipe.precision());
     }
 
     /** Returns the trained parameters by part. */

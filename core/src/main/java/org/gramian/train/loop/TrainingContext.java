@@ -22,7 +22,6 @@ public record TrainingContext(
         Cancellation cancellation,
         Checkpointing checkpointing,
         History history) {
-    /** Returns a context with all cores, no listener and no checkpoint file. */
     public static TrainingContext of(Device device) {
         return new TrainingContext(
                 device,

@@ -55,11 +55,6 @@ public record TrainingData(
         FeatureTable of(List<Sample> samples, Crops crops);
     }
 
-    /**
-     * The split of a dataset.
-     *
-     * @param validation images, which compare epochs; may be empty
-     */
     public record Parts(List<Sample> training, List<Sample> validation, List<Sample> test) {
         public Parts {
             training = List.copyOf(training);
@@ -77,11 +72,7 @@ public record TrainingData(
         }
     }
 
-    /**
-     * Returns the features of some images; computes those that are not in the cache.
-     *
-     * @param progress receives one event at a time, from any thread; may throw to stop
-     */
+    /** Returns the features of some images; computes those that are not in the cache. */
     FeatureTable features(String task, List<Sample> samples, Crops crops, int threads, Consumer<TrainEvent> progress)
             throws IOException {
         if (given.isPresent()) {

@@ -70,14 +70,7 @@ public final class TwoStageTraining {
                 Targets.of(recipe.loss(), data.parts().counts(model.head().classes()));
     }
 
-    /**
-     * Trains the model, resuming from its checkpoint if present.
-     *
-     * @return why it stopped early; empty if it came to its end
-     * @throws InterruptedTrainingException if it is cancelled during preparation, or out of time before the first step: then there
-     *     is no model
-     * @throws NonFiniteLossException if the loss or a gradient is NaN or infinite
-     */
+    /** Trains the model, resuming from its checkpoint if present. */
     public Optional<Cancellation.Reason> run(StageCallback callback) throws IOException {
         try (Checkpoint checkpoint = context.checkpointing().find().orElse(null)) {
             if (checkpoint == null) {

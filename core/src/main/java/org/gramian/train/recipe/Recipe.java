@@ -10,8 +10,6 @@ import org.gramian.train.OptimizerOptions;
 /**
  * The recipe of a training: Algorithm 1 of the paper with its constants.
  *
- * @param stage1 the new layers on a frozen backbone
- * @param optimizer SGD or AdamW, gradient clipping and averaged weights; the stages set its learning rate
  * @param augmenting of the images in stage 2; features of the frozen backbone are never augmented
  * @param solver of the classifier, in place of stage 1 or before a learned head; empty if it is trained
  * @param refit solver of the classifier on the descriptors that stage 1 ends with, kept where validation is not worse; empty for
@@ -67,7 +65,6 @@ public record Recipe(
      * @param cutmix α of that of CutMix (Yun et al., 2019); 0 for none. With both, each batch draws one of them
      */
     public record Augmenting(Augmentation policy, int imageSize, double mixup, double cutmix) {
-        /** No augmentation: the crops of the crop plan. */
         public static final Augmenting NONE = new Augmenting(Augmentation.NONE, CropPlan.DEFAULT_SIZE, 0, 0);
 
         /** Larger values give shares of about one half. */
@@ -81,7 +78,6 @@ public record Recipe(
         }
     }
 
-    /** Size of a step. */
     public record Batching(int batch, int accumulate) {
         /** Keeps counts far from overflow. */
         private static final int MOST = 1 << 30;
@@ -133,8 +129,6 @@ public record Recipe(
     /**
      * The optimizer of a recipe.
      *
-     * @param rule SGD or AdamW with their constants; the stages set the learning rate
-     * @param clip largest norm of the gradient over all parameters; 0 for no clipping
      * @param ema decay of the exponential moving average of weights, which validation and the model then use; 0 for none
      */
     public record OptimizerRecipe(OptimizerOptions rule, double clip, double ema) {

@@ -8,12 +8,7 @@ package org.gramian.train.recipe;
  * @param perLength whether the classifier's rate is divided by the mean squared norm of the centred initial descriptors; layers before it then take a hundredth of the rate
  */
 public record StageRecipe(
-        int epochs,
-        double rate,
-        double backboneRate,
-        Schedule schedule,
-        double warmup,
-        boolean perLength) {
+        int epochs, double rate, double backboneRate, Schedule schedule, double warmup, boolean perLength) {
     public StageRecipe(int epochs, double rate, double backboneRate, Schedule schedule, double warmup) {
         this(epochs, rate, backboneRate, schedule, warmup, false);
     }

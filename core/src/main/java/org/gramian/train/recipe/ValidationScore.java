@@ -4,7 +4,6 @@ package org.gramian.train.recipe;
  * Score of a model after an epoch: on the validation set, or by the training loss without one; never on the test set.
  *
  * @param error error rate on the validation set; 0 without one
- * @param loss mean cross-entropy
  */
 public record ValidationScore(double error, double loss) {
     /** Worse than any other. */

@@ -167,8 +167,7 @@ final class DefaultResolverTest {
         assertThat(adamW.optimizer()).isEqualTo(new OptimizerRecipe(AdamWOptions.defaults(0.002)));
         Recipe sgd = RunConfig.of(complete("", Device.Kind.CUDA, googlenet)).recipe();
         assertThat(sgd.optimizer()).isEqualTo(new OptimizerRecipe(SgdOptions.defaults(1)));
-        Recipe others = RunConfig.of(complete(
-                        "optimizer.clip=1.5 optimizer.ema=0.99", Device.Kind.CPU, googlenet))
+        Recipe others = RunConfig.of(complete("optimizer.clip=1.5 optimizer.ema=0.99", Device.Kind.CPU, googlenet))
                 .recipe();
         assertThat(others.optimizer().clip()).isEqualTo(1.5);
         assertThat(others.optimizer().ema()).isEqualTo(0.99);

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.gramian.model.Logits;
 import org.gramian.testing.Facts;
@@ -53,31 +52,6 @@ final class EvaluationTest {
                         .isEqualTo(evaluation.confusion().count(from.get(i), from.get(j)));
             }
         }
-    }
-
-    @RandomTest
-    void metricsStayWithinTheirBounds(Seed seed) {
-        SplittableRandom random = seed.random();
-        Evaluation evaluation = MadeUp.evaluation(random, random.nextInt(1, 80), random.nextInt(1, 12));
-        for (Metric metric : Metric.values()) {
-            assertThat(metric.of(evaluation)).as(metric.text()).isNotNegative().isFinite();
-            if (metric != Metric.LOG_LOSS) {
-                assertThat(metric.of(evaluation)).as(metric.text()).isLessThanOrEqualTo(metric == Metric.BRIER ? 2 : 1);
-            }
-        }
-        assertThat(Metric.TOP_5.of(evaluation)).isGreaterThanOrEqualTo(Metric.ACCURACY.of(evaluation));
-    }
-
-    @RandomTest
-    void topKAccuracyGrowsToOne(Seed seed) {
-        Evaluation evaluation = MadeUp.evaluation(seed.random(), 50, 6);
-        for (int count = 1; count < 6; count++) {
-            assertThat(evaluation.top(count).right())
-                    .isLessThanOrEqualTo(evaluation.top(count + 1).right());
-        }
-        assertThat(evaluation.top(6).value()).isEqualTo(1);
-        assertThat(evaluation.accuracy().right()).isEqualTo((int)
-                evaluation.predictions().stream().filter(ImagePrediction::right).count());
     }
 
     @ParameterizedTest

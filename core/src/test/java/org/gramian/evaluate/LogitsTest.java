@@ -7,7 +7,6 @@ import static org.gramian.testing.Facts.assertRejected;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 import org.gramian.model.Logits;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -26,18 +25,6 @@ final class LogitsTest {
             assertThat(logits.probabilities(temperature)[k]).isCloseTo(expected, within(1e-14));
             assertThat(logits.logProbability(k, temperature)).isCloseTo(Math.log(expected), within(1e-12));
         }
-    }
-
-    @RandomTest
-    void ranksAreAPermutationAndTheFirstIsTheTop(Seed seed) {
-        SplittableRandom random = seed.random();
-        int classes = random.nextInt(1, 9);
-        Logits logits = Logits.of(random.ints(classes, 0, 4).asDoubleStream().toArray()); // with ties
-        int[] ranks = new int[classes];
-        Arrays.setAll(ranks, logits::rank);
-        assertThat(Arrays.stream(ranks).sorted().toArray())
-                .isEqualTo(IntStream.range(0, classes).toArray());
-        assertThat(logits.rank(logits.top())).isZero();
     }
 
     @Test

@@ -36,23 +36,6 @@ final class PairedTestTest {
         assertThat(children.differenceInterval().high()).isCloseTo(-0.026, within(5e-4));
     }
 
-    @RandomTest
-    void theExactValueIsTheSumOfTheTails(Seed seed) {
-        SplittableRandom random = seed.random();
-        int first = random.nextInt(1, 25);
-        int second = random.nextInt(0, 25);
-        int coins = first + second;
-        double tails = 0;
-        double binomial = Math.pow(0.5, coins);
-        for (int i = 0; i <= coins; i++) {
-            tails += Math.abs(2 * i - coins) >= Math.abs(first - second) ? binomial : 0;
-            binomial *= (double) (coins - i) / (i + 1);
-        }
-        PairedTest test = new PairedTest(3, first, second, 4);
-        assertThat(test.exactP()).isCloseTo(Math.min(1, tails), within(1e-12));
-        assertThat(test.midP()).isLessThanOrEqualTo(test.exactP()).isPositive();
-    }
-
     @RandomTest(times = 50)
     void reversingSwapsTheSigns(Seed seed) {
         SplittableRandom random = seed.random();
@@ -67,25 +50,6 @@ final class PairedTestTest {
                 .isCloseTo(-test.differenceInterval().high(), within(1e-14));
         assertThat(test.differenceInterval().contains(test.difference())).isTrue();
         assertThat(test.differenceInterval().low()).isGreaterThanOrEqualTo(-1 - 1e-12);
-    }
-
-    @RandomTest
-    void pairsAreCountedByName(Seed seed) {
-        SplittableRandom random = seed.random();
-        Evaluation first = MadeUp.evaluation(random, 40, 3);
-        List<ImagePrediction> others = first.predictions().stream()
-                .map(one -> new ImagePrediction(one.name(), one.truth(), Logits.of(MadeUp.scores(random, 3, 1))))
-                .toList();
-        Evaluation second = new Evaluation(MadeUp.SETTING, first.classes(), others.reversed());
-        PairedTest test = PairedTest.of(first, second);
-        assertThat(test.images()).isEqualTo(40);
-        assertThat(test.bothRight() + test.onlyFirst())
-                .isEqualTo(first.accuracy().right());
-        assertThat(test.bothRight() + test.onlySecond())
-                .isEqualTo(second.accuracy().right());
-        assertThat(test.difference())
-                .isCloseTo(first.accuracy().value() - second.accuracy().value(), within(1e-15));
-        assertThat(PairedTest.of(first, first).onlyFirst()).isZero();
     }
 
     @Test

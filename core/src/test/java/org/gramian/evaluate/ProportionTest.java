@@ -25,15 +25,6 @@ final class ProportionTest {
         }
     }
 
-    @RandomTest
-    void moreImagesNarrowTheInterval(Seed seed) {
-        SplittableRandom random = seed.random();
-        int count = random.nextInt(1, 500);
-        int right = random.nextInt(count + 1);
-        assertThat(new Proportion(2 * right, 2 * count).interval().width())
-                .isLessThan(new Proportion(right, count).interval().width());
-    }
-
     /** Its definition: the ends are the proportions whose score test just rejects what was seen. */
     @RandomTest
     void endsSatisfyTheScoreEquation(Seed seed) {

@@ -110,7 +110,7 @@ final class OtherFormatsReadingTest {
         Readable black = read(tiff(bilevel, ""));
         assertThat(value(black.image(), 4, 0, 0)).isEqualTo(255);
         assertThat(value(black.image(), 3, 0, 0)).isZero();
-        assertThat(black.origin()).isEqualTo(new ImageInfo(ImageFormat.TIFF, Colour.GRAY, 1, 9, 1, 1));
+        assertThat(black.origin()).isEqualTo(new ImageInfo(ImageFormat.TIFF, Colour.PALETTE, 1, 9, 1, 1));
         assertThat(read(tiff(indexed(), "")).origin().colour()).isEqualTo(Colour.PALETTE);
         BufferedImage clear = new BufferedImage(2, 1, BufferedImage.TYPE_4BYTE_ABGR);
         clear.setRGB(0, 0, 51 << 24 | 0x646464);

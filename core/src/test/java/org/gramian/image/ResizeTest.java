@@ -58,17 +58,6 @@ final class ResizeTest {
         return weights;
     }
 
-    @RandomTest
-    void constantImagesStayConstant(Seed seed) {
-        SplittableRandom random = seed.random();
-        int colour = random.nextInt();
-        Image image = make(1 + random.nextInt(3000), 1 + random.nextInt(50), (_, _) -> colour);
-        int width = size(random);
-        int height = size(random);
-        assertThat(Resize.to(image, width, height).rgb())
-                .isEqualTo(make(width, height, (_, _) -> colour).rgb());
-    }
-
     @RandomTest(times = 60)
     void partEqualsCropOfWhole(Seed seed) {
         SplittableRandom random = seed.random();

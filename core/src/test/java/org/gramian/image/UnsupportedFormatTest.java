@@ -3,13 +3,11 @@ package org.gramian.image;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.gramian.image.ImageFormat.UnsupportedFormat;
-import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.layout.DatasetLayout.Flat;
@@ -65,16 +63,5 @@ final class UnsupportedFormatTest {
                 .anyMatch(text ->
                         text.startsWith("2 videos ") && text.contains("ffmpeg ") && text.endsWith("clip.dat, clip.mp4"))
                 .anyMatch(text -> text.endsWith("notes.txt"));
-    }
-
-    @Test
-    void reportsLargeVideoAsVideo(@TempDir Path folder) throws IOException {
-        Path file = folder.resolve("long.jpg");
-        Files.write(file, bytes(FTYP + "isom"));
-        try (RandomAccessFile grown = new RandomAccessFile(file.toFile(), "rw")) {
-            grown.setLength(ImageLimits.DEFAULT.bytes() + 1);
-        }
-        assertThat(((Unreadable) new ImageReader(ImageLimits.DEFAULT).read(file)).reason())
-                .contains("found a video");
     }
 }

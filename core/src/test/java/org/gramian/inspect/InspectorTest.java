@@ -2,7 +2,6 @@ package org.gramian.inspect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
@@ -20,7 +19,6 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
-import org.gramian.inspect.MatrixStage.QuantileRange;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.pooling.Pooling;
@@ -103,18 +101,6 @@ final class InspectorTest {
 
     private static List<Sample> concat(List<Sample> first, List<Sample> second) {
         return Stream.concat(first.stream(), second.stream()).toList();
-    }
-
-    /** The diagonal of an RBF kernel is 1 and the jitter; of one image the quantiles are its numbers. */
-    @Test
-    void theEigenvaluesOfAnRbfKernelSumToItsSize() throws IOException {
-        MatrixStage kernel = inspect("conv:5/rbf:jitter=0/triu", 2).stages().getFirst();
-        assertThat(kernel.images()).isEqualTo(2);
-        double low =
-                kernel.eigenvalues().stream().mapToDouble(QuantileRange::low).sum();
-        double high =
-                kernel.eigenvalues().stream().mapToDouble(QuantileRange::high).sum();
-        assertThat((low + high) / 2).isCloseTo(5, within(1e-5));
     }
 
     @ParameterizedTest

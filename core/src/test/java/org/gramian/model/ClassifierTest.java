@@ -13,11 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -25,19 +21,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import javax.imageio.ImageIO;
 import org.gramian.image.Image;
-import org.gramian.image.ImageLimits;
-import org.gramian.image.ImageReader;
-import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.crop.CropPlan;
-import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Tensor;
 import org.gramian.testing.TinyModel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 final class ClassifierTest {
@@ -74,46 +64,6 @@ final class ClassifierTest {
             assertThat(loaded.predict(image)).isEqualTo(answer);
             assertThat(loaded.classes()).isEqualTo(TinyModel.CLASSES);
             assertThat(loaded.card()).isEqualTo(memory.card());
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"center:32", "paper:32", "ten:32", "resize:32+flips"})
-    void predictionsAgreeWithThoseOfLargerBatches(String crops) throws IOException {
-        List<Sample> samples = new ArrayList<>();
-        for (long seed = 0; seed < 7; seed++) {
-            samples.add(new Sample("image " + seed, 0, file(seed)));
-        }
-        Map<Integer, Logits> scored = new HashMap<>();
-        ModelCard card = TinyModel.card(crops);
-        try (Model model = TinyModel.of(5)) {
-            ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
-            new InferencePipeline(
-                            Engine.of(model),
-                            card.crops().testing(),
-                            card.preprocessing(),
-                            InferencePipeline.DEFAULT_BATCH,
-                            2)
-                    .run(
-                            samples.stream()
-                                    .map(sample -> ImageSource.of(sample, reader::read))
-                                    .toList(),
-                            Set.of(Engine.Rows.SCORES),
-                            (sample, result) -> scored.put(
-                                    sample,
-                                    assertInstanceOf(ImageResult.Computed.class, result)
-                                            .logits()));
-        }
-        assertThat(scored).hasSize(7);
-        try (Classifier classifier = Classifier.of(TinyModel.of(5), card)) {
-            for (int i = 0; i < 7; i++) {
-                double[] expected = Objects.requireNonNull(scored.get(i)).toArray();
-                double[] found =
-                        classifier.predict(samples.get(i).file()).logits().toArray();
-                for (int k = 0; k < expected.length; k++) {
-                    assertThat(found[k]).isCloseTo(expected[k], within(1e-5 * Math.max(1, Math.abs(expected[k]))));
-                }
-            }
         }
     }
 

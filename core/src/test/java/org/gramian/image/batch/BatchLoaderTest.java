@@ -22,7 +22,6 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
-import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.batch.BatchLoader.Batch;
 import org.gramian.image.batch.BatchLoader.BatchSlot;
@@ -131,18 +130,6 @@ class BatchLoaderTest {
                             .isEqualTo(reason));
         }
         assertThat(given.bytes().get(3)).containsOnly(0);
-    }
-
-    @Test
-    void tooThinImageIsUnreadable() {
-        Function<Path, ReadResult> thin = file -> switch (Images.read(file)) {
-            case Readable(Image _, var origin) -> new Readable(new Image(100, 1, new byte[300]), origin);
-            case ReadResult.Unreadable unreadable -> unreadable;
-        };
-        Given given = Given.by(rendering(thin), LoadRequest.all(Images.samples(1), CROPS), new Prefetch(15, 1, 1));
-        assertThat(given.slots().getFirst())
-                .allSatisfy(slot ->
-                        assertThat(slot.problem().orElseThrow().problem()).isEqualTo(Problem.TOO_THIN));
     }
 
     @Test

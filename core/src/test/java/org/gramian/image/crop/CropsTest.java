@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.gramian.image.Image;
 import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
@@ -199,17 +198,5 @@ class CropsTest {
                         .testing()
                         .validate(whole, boxed(2, 3, 4, 2).box()))
                 .isEqualTo(whole);
-    }
-
-    @Test
-    void keysDependOnBoxes() {
-        Crops crops = CropPlan.parse("center:448+flips+box").testing();
-        assertThat(Stream.of(boxed(1, 2, 3, 4), boxed(1, 2, 3, 4.5), boxed(0, 2, 3, 4), sample("a"))
-                        .map(sample -> crops.key(0, sample)))
-                .doesNotHaveDuplicates()
-                .doesNotContain(CropPlan.parse("center:448").testing().key(0, boxed(1, 2, 3, 4)));
-        assertThat(crops.key(0, boxed(1, 2, 3, 4))).isEqualTo(crops.key(0, boxed(1, 2, 3, 4)));
-        assertThat(CropPlan.parse("center:448").testing().key(0, boxed(1, 2, 3, 4)))
-                .isEqualTo(CropPlan.parse("center:448").testing().key(0, sample("b")));
     }
 }

@@ -167,20 +167,6 @@ final class RandomProtocolTest {
     }
 
     @Test
-    void pairsOfDuplicatesKeepFoldsBalanced() {
-        Dataset dataset = DatasetTrees.inMemory(30, 30);
-        Duplicates pairs = new Duplicates(
-                IntStream.range(0, 20).mapToObj(i -> List.of(2 * i, 2 * i + 1)).toList(), List.of());
-        for (long seed = 0; seed < 20; seed++) {
-            for (Fold fold :
-                    Protocol.parse("thirds:3").plan(dataset, pairs, seed).folds()) {
-                assertThat(counts(dataset, fold.test()))
-                        .allSatisfy((_, count) -> assertThat(count).isBetween(9, 11));
-            }
-        }
-    }
-
-    @Test
     void largeGroupLeavesImagesForEveryPart() {
         Dataset dataset = DatasetTrees.inMemory(10, 10);
         Duplicates eight = new Duplicates(List.of(IntStream.range(0, 8).boxed().toList()), List.of());

@@ -6,7 +6,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -352,32 +351,25 @@ final class Decoder implements AutoCloseable {
     }
 
     private static Optional<ImageReaderSpi> fastJpeg() {
-        Iterator<ImageReaderSpi> all = IIORegistry.getDefaultInstance().getServiceProviders(ImageReaderSpi.class, true);
-        while (all.hasNext()) {
-            ImageReaderSpi provider = all.next();
-            if (provider.getClass().getName().startsWith("com.sun.imageio.")
-                    && List.of(provider.getFormatNames()).contains("jpeg")) {
-                return Optional.of(provider);
-            }
-        }
-        return Optional.empty();
+        List<ImageReaderSpi> all = new ArrayList<>();
+        IIORegistry.getDefaultInstance()
+                .getServiceProviders(ImageReaderSpi.class, true)
+                .forEachRemaining(all::add);
+        return all.stream()
+                .filter(provider -> provider.getClass().getName().startsWith("com.sun.imageio.")
+                        && List.of(provider.getFormatNames()).contains("jpeg"))
+                .findFirst();
     }
 
     /** Returns a new reader of a format: that of TwelveMonkeys, which tolerates more errors of cameras, else the JDK's. */
     static ImageReader reader(ImageFormat format) {
-        Iterator<ImageReader> readers =
-                ImageIO.getImageReadersByFormatName(format.name().toLowerCase(Locale.ROOT));
-        @Nullable ImageReader first = null;
-        while (readers.hasNext()) {
-            ImageReader reader = readers.next();
-            if (reader.getClass().getName().startsWith("com.twelvemonkeys.")) {
-                return reader;
-            }
-            first = first == null ? reader : first;
-        }
-        if (first == null) {
-            throw new IllegalStateException("expected a reader of " + format + " on the class path, found none");
-        }
-        return first;
+        List<ImageReader> all = new ArrayList<>();
+        ImageIO.getImageReadersByFormatName(format.name().toLowerCase(Locale.ROOT)).forEachRemaining(all::add);
+        return all.stream()
+                .filter(reader -> reader.getClass().getName().startsWith("com.twelvemonkeys."))
+                .findFirst()
+                .or(() -> all.stream().findFirst())
+                .orElseThrow(() ->
+                        new IllegalStateException("expected a reader of " + format + " on the class path, found none"));
     }
 }

@@ -26,6 +26,9 @@ public enum ImageFormat {
             "heic", "heif", "avif", "jp2", "j2k", "jpx", "jxl", "ppm", "pgm", "pbm", "pnm", "tga", "psd", "exr", "hdr",
             "svg", "raw", "dng", "cr2", "cr3", "nef", "arw", "orf", "rw2");
 
+    /** The brands with which a file of the container of HEIC and AVIF is compatible begin at byte 16. */
+    private static final String AT_16 = "????????????????";
+
     /** Sizes of the second header of a BMP, one for each version. */
     private static final List<Integer> BMP_HEADERS = List.of(12, 40, 52, 56, 64, 108, 124);
 
@@ -122,68 +125,51 @@ public enum ImageFormat {
 
     /** Formats that are recognized by their first bytes but not read, each with the command that converts it. */
     enum UnsupportedFormat {
-        HEIC("HEIC", "heif-convert IMAGE.heic IMAGE.jpg"),
-        AVIF("AVIF", "ffmpeg -i IMAGE.avif IMAGE.png"),
-        JPEG_XL("JPEG XL", "djxl IMAGE.jxl IMAGE.png"),
-        JPEG_2000("JPEG 2000", "opj_decompress -i IMAGE.jp2 -o IMAGE.png"),
-        VIDEO("a video", "ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg");
+        AVIF("AVIF", "ffmpeg -i IMAGE.avif IMAGE.png", "????ftypavi", AT_16 + "avif", AT_16 + "????avif"),
+        HEIC("HEIC", "heif-convert IMAGE.heic IMAGE.jpg", "????ftyphe", "????ftypmif1", "????ftypmsf1"),
+        JPEG_XL("JPEG XL", "djxl IMAGE.jxl IMAGE.png", "\0\0\0\fJXL ", "\u00ff\n"),
+        JPEG_2000("JPEG 2000", "opj_decompress -i IMAGE.jp2 -o IMAGE.png", "\0\0\0\fjP  ", "\u00ffO\u00ffQ"),
+        /** ISO base media, AVI, Matroska and WebM, MPEG program stream and video, ASF and WMV, Flash. */
+        VIDEO(
+                "a video",
+                "ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg",
+                "????ftyp",
+                "????moov",
+                "????mdat",
+                "????wide",
+                "????????AVI LIST",
+                "\u001aE\u00df\u00a3",
+                "\0\0\1\u00ba",
+                "\0\0\1\u00b3",
+                "0&\u00b2u\u008ef\u00cf\u0011",
+                "FLV\1");
 
         static final int MAGIC_BYTES = 64;
-
-        private static final List<String> HEIF_BRANDS =
-                List.of("heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1");
-        private static final List<String> AVIF_BRANDS = List.of("avif", "avis");
-
-        /** Camera raw files share the container of videos. */
-        private static final String CANON_RAW = "crx ";
 
         private final String word;
         private final String command;
 
-        UnsupportedFormat(String word, String command) {
+        @SuppressWarnings("ImmutableEnumChecker") // made by List.of
+        private final List<String> signatures;
+
+        /** @param signatures first bytes, in ISO 8859-1, of which those up to the last question mark may be any */
+        UnsupportedFormat(String word, String command, String... signatures) {
             this.word = word;
             this.command = command;
+            this.signatures = List.of(signatures);
         }
 
-        /** Detects the format by the first bytes of a file. */
+        /** Detects the format by the first bytes of a file; Canon's raw files share the container of videos. */
         static Optional<UnsupportedFormat> of(byte[] content) {
-            if (starts(content, 4, "ftyp")) {
-                return container(content);
-            }
-            if (starts(content, 0, "\0\0\0\fJXL ") || starts(content, 0, "\u00ff\n")) {
-                return Optional.of(JPEG_XL);
-            }
-            if (starts(content, 0, "\0\0\0\fjP  ") || starts(content, 0, "\u00ffO\u00ffQ")) {
-                return Optional.of(JPEG_2000);
-            }
-            return isVideo(content) ? Optional.of(VIDEO) : Optional.empty();
+            return Arrays.stream(values())
+                    .filter(format -> format.signatures.stream().anyMatch(signature -> begins(content, signature)))
+                    .filter(_ -> !starts(content, 8, "crx "))
+                    .findFirst();
         }
 
-        /** ISO base media files name their brand at byte 8, and compatible ones from byte 16 on. */
-        private static Optional<UnsupportedFormat> container(byte[] content) {
-            if (starts(content, 8, CANON_RAW)) {
-                return Optional.empty();
-            }
-            boolean heif = HEIF_BRANDS.stream().anyMatch(brand -> starts(content, 8, brand));
-            int end = Math.min(content.length, content.length < 4 ? 0 : Byte.toUnsignedInt(content[3]));
-            boolean avif = AVIF_BRANDS.stream().anyMatch(brand -> starts(content, 8, brand));
-            for (int at = 16; heif && at + 4 <= end; at += 4) { // an AVIF file may name the general brand mif1 first
-                int place = at;
-                avif |= AVIF_BRANDS.stream().anyMatch(brand -> starts(content, place, brand));
-            }
-            return Optional.of(avif ? AVIF : heif ? HEIC : VIDEO);
-        }
-
-        private static boolean isVideo(byte[] content) {
-            return (starts(content, 0, "RIFF") && starts(content, 8, "AVI "))
-                    || starts(content, 0, "\u001aE\u00df\u00a3") // Matroska, WebM
-                    || starts(content, 0, "\0\0\1\u00ba") // MPEG program stream
-                    || starts(content, 0, "\0\0\1\u00b3") // MPEG video
-                    || starts(content, 0, "0&\u00b2u\u008ef\u00cf\u0011") // ASF, WMV
-                    || starts(content, 0, "FLV\1")
-                    || starts(content, 4, "moov")
-                    || starts(content, 4, "mdat")
-                    || starts(content, 4, "wide");
+        private static boolean begins(byte[] content, String signature) {
+            int from = signature.lastIndexOf('?') + 1;
+            return starts(content, from, signature.substring(from));
         }
 
         /** Returns the format and how to convert it, as {@code HEIC; convert it with: heif-convert IMAGE.heic IMAGE.jpg}. */

@@ -2,7 +2,6 @@ package org.gramian.image;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -151,18 +150,8 @@ public final class ImageReader {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file, found " + kind);
         }
         return attributes.size() > limits.bytes()
-                ? tooLarge(file, attributes.size())
+                ? tooManyBytes(attributes.size())
                 : readContent(Files.readAllBytes(file), ImageReader::never);
-    }
-
-    /** Reports videos as such, which are often too large. */
-    private ReadResult tooLarge(Path file, long size) throws IOException {
-        try (InputStream content = Files.newInputStream(file)) {
-            byte[] first = content.readNBytes(UnsupportedFormat.MAGIC_BYTES);
-            return UnsupportedFormat.of(first).isPresent()
-                    ? readContent(first, ImageReader::never)
-                    : tooManyBytes(size);
-        }
     }
 
     private ReadResult readSized(ImageContent file) throws IOException {
@@ -223,16 +212,11 @@ public final class ImageReader {
     private static ReadResult readable(BufferedImage image, FileHeader prepared, ImageFormat format)
             throws UnreadableException {
         SampleConverter samples = new SampleConverter(image);
-        Kind kind = prepared.kind().orElseGet(() -> kind(samples, format));
+        Kind kind = prepared.kind().orElseGet(() -> new Kind(samples.colour(), samples.bits()));
         Orientation orientation = prepared.orientation();
         ImageInfo origin = new ImageInfo(
                 format, kind.colour(), kind.bits(), image.getWidth(), image.getHeight(), orientation.number());
         return new ReadResult.Readable(orientation.upright(samples.image()), origin);
-    }
-
-    private static Kind kind(SampleConverter samples, ImageFormat format) {
-        boolean gray = format != ImageFormat.GIF && samples.isGrayRamp();
-        return new Kind(gray ? ImageInfo.Colour.GRAY : samples.colour(), samples.bits());
     }
 
     private Unreadable tooManyBytes(long bytes) {

@@ -77,23 +77,6 @@ final class SampleConverter {
         };
     }
 
-    /** Returns whether the palette is a gray ramp: how Java decodes gray of few bits. */
-    boolean isGrayRamp() {
-        if (!(model instanceof IndexColorModel palette)) {
-            return false;
-        }
-        int last = palette.getMapSize() - 1;
-        for (int i = 0; i <= last; i++) {
-            int gray = palette.getGreen(i);
-            int other = palette.getGreen(last - i);
-            boolean ramp = gray == palette.getRed(i) && gray == palette.getBlue(i) && gray + other == 255;
-            if (!ramp || Math.abs(Math.min(gray, other) - 255 * Math.min(i, last - i) / last) > 1) {
-                return false;
-            }
-        }
-        return last > 0;
-    }
-
     Image image() throws UnreadableException {
         byte[] rgb = new byte[3 * width * height];
         if (model instanceof IndexColorModel palette) {

@@ -36,7 +36,6 @@ public record Temperature(double value, String source) {
         }
     }
 
-    /** Returns the temperature of a model. */
     public static Temperature of(ModelCard card) {
         return new Temperature(
                 card.temperature(),

@@ -85,7 +85,6 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                         + " cannot be explained: its hard assignment to visual words passes no gradient");
     }
 
-    /** Features of the crops, and their difference to the baseline. */
     private record CropFeatures(Tensor features, Tensor difference) {}
 
     /** Explains the score of a class for an image. */

@@ -19,7 +19,6 @@ public final class HeatMap {
     private final BitSet covered;
     private final float full;
 
-    /** Creates a heat map. */
     HeatMap(int width, int height, float[] values, BitSet covered) {
         if (width < 1 || height < 1 || values.length != (long) width * height) {
             throw new IllegalArgumentException("expected a map of " + width + "×" + height

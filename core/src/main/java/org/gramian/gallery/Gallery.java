@@ -61,7 +61,6 @@ public final class Gallery {
         TEST
     }
 
-    /** One image. */
     public record Item(String name, int label, Subset subset) {}
 
     /** An image with its thumbnail, a JPEG, and its short descriptor in float16. */
@@ -268,7 +267,6 @@ public final class Gallery {
             return this;
         }
 
-        /** Returns the gallery. */
         public Gallery build() {
             return new Gallery(new About(classes, model, descriptorSize, leftOut), entries);
         }

@@ -364,7 +364,8 @@ final class Decoder implements AutoCloseable {
     /** Returns a new reader of a format: that of TwelveMonkeys, which tolerates more errors of cameras, else the JDK's. */
     static ImageReader reader(ImageFormat format) {
         List<ImageReader> all = new ArrayList<>();
-        ImageIO.getImageReadersByFormatName(format.name().toLowerCase(Locale.ROOT)).forEachRemaining(all::add);
+        ImageIO.getImageReadersByFormatName(format.name().toLowerCase(Locale.ROOT))
+                .forEachRemaining(all::add);
         return all.stream()
                 .filter(reader -> reader.getClass().getName().startsWith("com.twelvemonkeys."))
                 .findFirst()

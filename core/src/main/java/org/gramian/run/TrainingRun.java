@@ -23,7 +23,6 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.Finding.Severity;
-import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
@@ -110,11 +109,10 @@ public record TrainingRun(
         RunPlan.requireClasses(dataset);
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         Settings complete = complete();
-        CropPlan crops = complete.get(TrainConfig.CROPS);
-        Audit audit = new Audit(reader::read, context.threads()).requiring(crops.testing());
-        if (complete.get(TrainConfig.TEST_CROPS).isPresent()) {
-            audit = audit.requiring(complete.get(TrainConfig.TEST_CROPS).get().testing());
-        }
+        Crops crops = complete.get(TrainConfig.CROPS).testing();
+        Audit audit = complete.get(TrainConfig.TEST_CROPS)
+                .map(test -> new Audit(reader::read, context.threads(), crops, test.testing()))
+                .orElseGet(() -> new Audit(reader::read, context.threads(), crops));
         AuditReport report = audit.of(
                 dataset,
                 done -> context.measuring(

@@ -51,26 +51,15 @@ public final class Audit {
     /**
      * @param reader reads an image's file, from several threads at once; {@code new ImageReader(limits)::read}
      * @param threads number of threads, at least 1
+     * @param crops an image from which one of these cannot be taken counts as unreadable
      */
-    public Audit(Function<Path, ReadResult> reader, int threads) {
-        this(reader, threads, List.of());
-    }
-
-    private Audit(Function<Path, ReadResult> reader, int threads, List<Crops> crops) {
+    public Audit(Function<Path, ReadResult> reader, int threads, Crops... crops) {
         if (threads < 1) {
             throw new IllegalArgumentException("an audit needs at least 1 thread, found " + threads);
         }
         this.reader = reader;
         this.threads = threads;
-        this.crops = crops;
-    }
-
-    /** Returns an audit that also reports images from which these crops cannot be taken as unreadable. */
-    public Audit requiring(Crops needed) {
-        return new Audit(
-                reader,
-                threads,
-                Stream.concat(crops.stream(), Stream.of(needed)).toList());
+        this.crops = List.of(crops);
     }
 
     /** Returns the image, or the reason why a required crop cannot be taken from it. */

@@ -35,13 +35,7 @@ public record AuditReport(
         List<UnreadableImage> unreadable,
         List<DuplicateGroup> duplicates,
         List<Finding> findings) {
-    /**
-     * Thresholds of the findings.
-     *
-     * @param hashDistance most differing bits of two hashes for near duplicates to be compared further, at most 7, up to which {@link
-     *     Audit} finds all pairs
-     * @param difference largest relative difference of two sketches for near duplicates, see {@link ImageSignature#difference}
-     */
+    /** Thresholds of the findings; sides in pixels, {@code flatRange} in levels of a byte. */
     public record Thresholds(
             int hashDistance,
             double difference,
@@ -107,7 +101,6 @@ public record AuditReport(
                 .count();
     }
 
-    /** Returns the finding of a kind. */
     public Optional<Finding> finding(Finding.Kind kind) {
         return findings.stream().filter(finding -> finding.kind() == kind).findFirst();
     }

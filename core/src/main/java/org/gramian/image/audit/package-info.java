@@ -1,9 +1,4 @@
-/**
- * The audit of a dataset: problems that would harm training.
- *
- * <p>An {@link org.gramian.image.audit.Audit} reduces every image to {@link org.gramian.image.audit.ImageFacts}, groups duplicates and
- * near-duplicates, and returns an {@link org.gramian.image.audit.AuditReport} of {@link org.gramian.image.audit.Finding}s.
- */
+/** Problems of a dataset that would harm training: unreadable images, duplicates, classes, sizes, colours. */
 @NullMarked
 package org.gramian.image.audit;
 

@@ -17,16 +17,6 @@ import org.gramian.image.augment.CropParameters.Rectangle;
 /**
  * Augmentation policy for training images, written {@code NAME[+PART:VALUE]...}, as {@code standard+erase:0.25+randaugment:2}.
  *
- * <table>
- * <caption>The policies</caption>
- * <tr><th>name</th><th>scale</th><th>aspect</th><th>flip</th><th>contrast</th><th>brightness</th><th>saturation</th>
- *     <th>randaugment</th><th>erase</th></tr>
- * <tr><td>{@code none}</td><td>1</td><td>0</td><td>0</td><td>0</td><td>0</td><td>0</td><td>0</td><td>0</td></tr>
- * <tr><td>{@code light}</td><td>0.6</td><td>0</td><td>0.5</td><td>0.1</td><td>0.1</td><td>0</td><td>0</td><td>0</td></tr>
- * <tr><td>{@code standard}</td><td>0.3</td><td>0.29</td><td>0.5</td><td>0.3</td><td>0.1</td><td>0.2</td><td>0</td><td>0</td></tr>
- * <tr><td>{@code strong}</td><td>0.2</td><td>0.29</td><td>0.5</td><td>0.3</td><td>0.1</td><td>0.2</td><td>2</td><td>0.25</td></tr>
- * </table>
- *
  * <p>Random resized crop: with {@code s ~ U(scale, 1)} and {@code a ~ U(−aspect, aspect)} the crop has the sides {@code
  * √s·e^(a/2)·m} and {@code √s·e^(−a/2)·m}, cut to the image, at a uniform place. m is the image's short side, so that an object
  * keeps its aspect up to {@code e^a}; where images are squeezed to a square ({@link Geometry#squeezed}) it is width and height

@@ -87,7 +87,6 @@ public final class ResidentImages implements AutoCloseable {
         return free.isPresent() && store.bytes() <= free.get() / PART_OF_FREE_MEMORY;
     }
 
-    /** Sets the parameters of an epoch, one for each image. */
     public void set(List<CropParameters> epoch) {
         int count = Math.toIntExact(table.size(0));
         if (epoch.size() != count) {

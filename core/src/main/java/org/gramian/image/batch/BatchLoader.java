@@ -85,7 +85,6 @@ public final class BatchLoader implements Iterator<BatchLoader.Batch>, AutoClose
         }
     }
 
-    /** A crop in a batch. */
     public record BatchSlot(int request, int crop, Optional<Unreadable> problem) {}
 
     /**

@@ -17,7 +17,6 @@ import org.gramian.cli.command.ExportCommand;
 import org.gramian.cli.command.FeaturesCommand;
 import org.gramian.cli.command.MethodsCommand;
 import org.gramian.cli.command.NearestCommand;
-import org.gramian.cli.command.PoolCommand;
 import org.gramian.cli.command.PredictCommand;
 import org.gramian.cli.command.ReportCommand;
 import org.gramian.cli.command.ServeCommand;
@@ -46,15 +45,14 @@ import picocli.CommandLine.Spec;
         versionProvider = Version.class,
         description = "Second-order image classification: train, evaluate and serve models on your own images.",
         synopsisSubcommandLabel = "COMMAND",
-        footer = {
-            "",
-            "Options of a command: gramian COMMAND --help. On Apache Spark: gramian spark --help.",
-            "Exit codes: 0 success; 1 failed check or internal error; 2 wrong options, configuration or files;",
-            "3 data errors, or unreadable images were skipped; 4 missing or unusable model or weights;",
-            "5 interrupted, can be resumed.",
-            "Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_WEIGHTS, GRAMIAN_JAVA_OPTS;",
-            "GRAMIAN_DEBUG=1 prints stack traces, NO_COLOR=1 turns colours off."
-        })
+        footer = """
+
+                Options of a command: gramian COMMAND --help. On Apache Spark: gramian spark --help.
+                Exit codes: 0 success; 1 failed check or internal error; 2 wrong options, configuration or files;
+                3 data errors, or unreadable images were skipped; 4 missing or unusable model or weights;
+                5 interrupted, can be resumed.
+                Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_WEIGHTS, GRAMIAN_JAVA_OPTS;
+                GRAMIAN_DEBUG=1 prints stack traces, NO_COLOR=1 turns colours off.""")
 public final class Main implements Runnable {
     /** The class of a command has its name, with {@code Command} behind it. */
     private static final List<Class<?>> COMMANDS = List.of(
@@ -76,8 +74,7 @@ public final class Main implements Runnable {
             EmbedCommand.class,
             ServeCommand.class,
             ExportCommand.class,
-            ShowCommand.class,
-            PoolCommand.class);
+            ShowCommand.class);
 
     private static final String EXIT_CODES = """
 
@@ -91,7 +88,7 @@ public final class Main implements Runnable {
                     + "--image-size --out --resume --time-budget --dry-run --device --seed --quiet --help-all";
 
     private static final String COMPARE_OPTIONS =
-            "--json --methods --preset --baseline --format --backbone --weights --protocol --quality "
+            "--json --methods --preset --baseline --backbone --weights --protocol --quality "
                     + "--out --dry-run --device --seed --help-all";
 
     @Spec
@@ -158,7 +155,7 @@ public final class Main implements Runnable {
 
     private static void addHelp(String name, CommandLine command) {
         String footer = switch (name) {
-            case "pool", "doctor" -> PoolCommand.stages();
+            case "doctor" -> HelpLayout.stages();
             case "audit", "embed" -> HelpLayout.layouts();
             case "features" -> HelpLayout.crops() + HelpLayout.layouts();
             case "evaluate" -> HelpLayout.protocols() + HelpLayout.crops() + HelpLayout.layouts();

@@ -25,6 +25,7 @@ class HelpTest {
         List<String> lines = Stream.of(help.header(), help.description(), help.footer())
                 .flatMap(Stream::of)
                 .filter(Objects::nonNull)
+                .flatMap(String::lines)
                 .toList();
         assertThat(lines).allMatch(line -> line.length() < help.width());
     }

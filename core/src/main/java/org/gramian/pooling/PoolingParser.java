@@ -178,7 +178,7 @@ final class PoolingParser {
         String near = NearestWord.suggestion(name, words);
         String all = "; the stages are " + StageRegistry.names() + ", and joins as " + Join.SYNTAX.form()
                 + (alone ? "; the methods are " + String.join(", ", Methods.names()) : "");
-        String listing = alone ? "; all methods: 'gramian methods'" : "; all stages: 'gramian pool --help'";
+        String listing = alone ? "; all methods: 'gramian methods'" : "; all stages: 'gramian doctor --help'";
         return new PoolingSyntaxException(
                 "unknown stage '" + name + "' in '" + text + "'" + near + (near.isEmpty() ? all : listing));
     }

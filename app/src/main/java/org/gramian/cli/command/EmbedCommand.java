@@ -44,15 +44,13 @@ import picocli.CommandLine.Parameters;
         name = "embed",
         mixinStandardHelpOptions = true,
         header = "Write descriptors (embeddings) of images.",
-        description = {
-            "Computes the output of the model's pooling, for search, clustering or another classifier.",
-            "The extension of OUT selects the format: .csv and .parquet have a row per image with its" + " name and",
-            "class; .npy has the values, and OUT.names.csv has names and classes in the same order; .safetensors has",
-            "'descriptors' [rows, d], 'labels' [rows] and 'image' [rows], an index into the metadata 'names', with"
-                    + " 'classes'",
-            "and 'unreadable', each as JSON.",
-            "Unreadable images are skipped and listed; the exit code is then 3."
-        })
+        description = """
+                Computes the output of the model's pooling, for search, clustering or another classifier.
+                The extension of OUT selects the format: .csv and .parquet have a row per image with its name and
+                class; .safetensors has
+                'descriptors' [rows, d], 'labels' [rows] and 'image' [rows], an index into the metadata 'names', with 'classes'
+                and 'unreadable', each as JSON.
+                Unreadable images are skipped and listed; the exit code is then 3.""")
 public final class EmbedCommand implements Callable<Integer> {
     enum CropRows {
         MEAN,
@@ -68,7 +66,6 @@ public final class EmbedCommand implements Callable<Integer> {
             defaultValue = "mean",
             description = "mean: a row per image, the mean of its crops; each: a row per crop"
                     + " (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private CropRows crops;
 
     @Option(
@@ -85,11 +82,9 @@ public final class EmbedCommand implements Callable<Integer> {
             index = "1",
             paramLabel = "DIR|IMAGE",
             description = "a folder of images, with or without classes, a CSV file that lists them, or an image")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path images;
 
-    @Parameters(index = "2", paramLabel = "OUT", description = "a .csv, .parquet, .npy or .safetensors file")
-    @SuppressWarnings("NullAway.Init") // set by picocli
+    @Parameters(index = "2", paramLabel = "OUT", description = "a .csv, .parquet or .safetensors file")
     private Path out;
 
     @Override

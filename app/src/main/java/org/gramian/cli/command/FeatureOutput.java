@@ -35,7 +35,6 @@ import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 
@@ -61,7 +60,6 @@ final class FeatureOutput implements AutoCloseable {
     private int last = -1;
     private long rows;
 
-    /** @param tensor what the features are called */
     FeatureOutput(Path path, String tensor, List<Sample> samples) throws IOException {
         this.path = path;
         this.tensor = tensor;
@@ -164,12 +162,7 @@ final class FeatureOutput implements AutoCloseable {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment values = scratch.map(MapMode.READ_ONLY, 0, scratch.size(), arena);
             switch (format) {
-                case NPY -> {
-                    Npy.write(path, new StoredTensor(DType.F32, Shape.of(rows, length), values));
-                    String stem = String.valueOf(path.getFileName()).replaceFirst("(?i)\\.npy$", "");
-                    csv(path.resolveSibling(stem + ".names.csv"), columns, 0, values);
-                }
-                case CSV -> csv(path, columns, length, values);
+                case CSV -> csv(columns, length, values);
                 case PARQUET -> ParquetFile.write(path, columns, "descriptor", length, values, about);
                 case SAFETENSORS -> throw new IllegalArgumentException("safetensors files are no tables");
             }
@@ -177,9 +170,8 @@ final class FeatureOutput implements AutoCloseable {
     }
 
     /** Writes columns of text, and a column for each of the {@code length} values of a row. */
-    private void csv(Path out, SequencedMap<String, List<String>> columns, int length, MemorySegment values)
-            throws IOException {
-        AtomicFile.putText(out, text -> {
+    private void csv(SequencedMap<String, List<String>> columns, int length, MemorySegment values) throws IOException {
+        AtomicFile.putText(path, text -> {
             CsvWriter writer = CsvWriter.builder()
                     .lineDelimiter(LineDelimiter.LF)
                     .bufferSize(0)
@@ -216,8 +208,6 @@ final class FeatureOutput implements AutoCloseable {
     enum Format {
         /** Tensors with names and classes in the metadata. */
         SAFETENSORS,
-        /** A NumPy array, with names and classes in a CSV file beside it. */
-        NPY,
         /** A row per descriptor: name, class, values. */
         CSV,
         /** Columns name, class and descriptor, a list of floats. */

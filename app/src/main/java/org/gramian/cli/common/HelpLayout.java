@@ -11,6 +11,8 @@ import java.util.stream.Collectors;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Protocol;
+import org.gramian.pooling.Methods;
+import org.gramian.pooling.PoolingStage;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.IHelpSectionRenderer;
@@ -36,7 +38,7 @@ public final class HelpLayout {
             new Group("Data", List.of("audit", "features")),
             new Group("Train", List.of("train", "evaluate", "compare", "report")),
             new Group("Use", List.of("predict", "nearest", "explain", "embed", "serve", "export", "show")),
-            new Group("Research", List.of("methods", "pool")),
+            new Group("Research", List.of("methods")),
             new Group("System", List.of("doctor", "backbones", "weights", "cache", "completion", "help")));
 
     private HelpLayout() {}
@@ -63,12 +65,7 @@ public final class HelpLayout {
         return found.commandSpec().usageMessage().header()[0];
     }
 
-    /**
-     * Shortens the help of a command and adds {@code --help-all} to it.
-     *
-     * @param arguments behind the command's name in the synopsis
-     * @param common names of the options to show, in this order, separated by spaces
-     */
+    /** Shortens the help of a command and adds {@code --help-all} to it. */
     public static void shorten(CommandLine command, String arguments, String common) {
         String name = command.getCommandSpec().qualifiedName();
         command.getCommandSpec()
@@ -159,6 +156,20 @@ public final class HelpLayout {
         }
         return text.append("  %-15s each crop also mirrored\n".formatted("+flips"))
                 .toString();
+    }
+
+    /** Lists the stages and methods of a pooling. */
+    public static String stages() {
+        StringBuilder text = new StringBuilder("\nStages of --pooling:\n");
+        for (PoolingStage.Syntax word : PoolingStage.all()) {
+            text.append("  %-22s %s\n".formatted(word.name(), word.meaning()));
+            if (!word.form().equals(word.name())) {
+                text.append("      syntax: %s\n".formatted(word.form()));
+            }
+        }
+        text.append("\nMethods:\n");
+        Methods.all().forEach(method -> text.append("  %-22s %s\n".formatted(method.name(), method.pooling())));
+        return text.toString();
     }
 
     private static String meaning(CropPlan.Kind kind) {

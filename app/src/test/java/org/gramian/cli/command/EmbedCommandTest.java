@@ -20,7 +20,6 @@ import org.gramian.cli.TinyModel;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
@@ -146,22 +145,6 @@ class EmbedCommandTest {
     }
 
     @Test
-    void npyHasTheSameValues() throws IOException {
-        Path npy = folder.resolve("out.npy");
-        embed(model, photos, out);
-        embed("--layout=flat", model, photos, npy);
-        try (Arena arena = Arena.ofConfined()) {
-            StoredTensor all = Npy.read(npy, arena);
-            assertThat(all.shape()).isEqualTo(Shape.of(3, LENGTH));
-            assertThat(floats(all))
-                    .isEqualTo(floats(Safetensors.read(out, arena).get("descriptors")));
-        }
-        assertThat(Files.readAllLines(folder.resolve("out.names.csv")))
-                .containsExactly(
-                        "name,class", "paper/a.bmp,unlabelled", "stone/b.bmp,unlabelled", "stone/c.bmp,unlabelled");
-    }
-
-    @Test
     void unreadableImagesAreListedAndSkipped() throws IOException {
         new ImageFolder(photos).add("paper/broken.png", new byte[9]);
         Run run = Run.of("embed", "--device=cpu", model, photos, out);
@@ -172,7 +155,7 @@ class EmbedCommandTest {
     @Test
     void rejectsInvalidArguments() throws IOException {
         Run.of("embed", model, photos, folder.resolve("out.txt"))
-                .refused(ExitCode.USAGE, ".safetensors", ".npy", ".csv", ".parquet");
+                .refused(ExitCode.USAGE, ".safetensors", ".csv", ".parquet");
         Run.of("embed", model, photos, model).refused(ExitCode.USAGE, model);
         Path list = Files.writeString(folder.resolve("images.csv"), "path,class\nphotos/paper/a.bmp,paper\n");
         Run.of("embed", model, list, list).refused(ExitCode.USAGE, "images.csv");

@@ -95,7 +95,7 @@ class ExportCommandTest {
         assertThat(evaluated.code()).as(evaluated.err()).isEqualTo(expected.code());
         assertThat(evaluated.out().lines().limit(3).toList())
                 .isEqualTo(expected.out().lines().limit(3).toList());
-        Run embedded = Run.of("embed", out, photos, folder.resolve("rows.npy")).done();
+        Run embedded = Run.of("embed", out, photos, folder.resolve("rows.csv")).done();
         assertThat(embedded.out()).has(facts("2", "6"));
         Run.of("evaluate", out, photos, "--crops=center:48").failed(ExitCode.USAGE, "32");
     }

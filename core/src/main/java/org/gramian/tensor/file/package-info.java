@@ -1,16 +1,14 @@
 /**
- * Tensors on disk: reading and writing {@code .safetensors} and {@code .npy} files, without libtorch.
+ * Tensors on disk: reading and writing {@code .safetensors} files, without libtorch.
  *
  * <p>Start at {@link org.gramian.tensor.file.Safetensors} (many named tensors and a text-to-text metadata map; the
- * format of models, weights and reference values) or at {@link org.gramian.tensor.file.Npy} (one array, as numpy's
- * {@code np.save} writes it). Both give {@link org.gramian.tensor.file.StoredTensor}s: a type, a shape and the raw
- * bytes.
+ * format of models, weights and reference values). It gives {@link org.gramian.tensor.file.StoredTensor}s: a type, a shape and the
+ * raw bytes.
  *
  * <pre>{@code
  * try (Arena arena = Arena.ofConfined()) {
  *     TensorFile file = Safetensors.read(Path.of("features.safetensors"), arena);
  *     StoredTensor features = file.get("features");
- *     Npy.write(Path.of("features.npy"), features);
  * }
  * }</pre>
  *

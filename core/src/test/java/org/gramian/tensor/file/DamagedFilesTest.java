@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.gramian.tensor.DType;
@@ -50,15 +49,6 @@ final class DamagedFilesTest {
                 path,
                 random,
                 (file, arena) -> Safetensors.read(file, arena).tensors().values());
-    }
-
-    @ParameterizedTest(name = "seed {0}")
-    @ValueSource(longs = {1, 2, 3})
-    void damagedNpyAreReadOrRejected(long seed) throws IOException {
-        Random random = new Random(seed);
-        Path path = folder.resolve("file.npy");
-        Npy.write(path, SampleTensors.tensor(DType.F32, Shape.of(3, 2), random));
-        assertReadOrRejected(path, random, (file, arena) -> List.of(Npy.read(file, arena)));
     }
 
     private void assertReadOrRejected(Path path, Random random, Reader reader) throws IOException {

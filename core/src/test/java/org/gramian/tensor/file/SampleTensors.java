@@ -69,22 +69,4 @@ final class SampleTensors {
                 .put(header)
                 .array();
     }
-
-    /** An {@code .npy} file of any version and header and so many bytes of data: 0, 1, 2, …. */
-    static byte[] npy(int major, String header, int dataBytes) {
-        byte[] text = header.getBytes(StandardCharsets.ISO_8859_1);
-        ByteBuffer file = ByteBuffer.allocate((major == 1 ? 10 : 12) + text.length + dataBytes)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .put(new byte[] {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y', (byte) major, 0});
-        if (major == 1) {
-            file.putShort((short) text.length);
-        } else {
-            file.putInt(text.length);
-        }
-        file.put(text);
-        for (int i = 0; i < dataBytes; i++) {
-            file.put((byte) i);
-        }
-        return file.array();
-    }
 }

@@ -15,11 +15,11 @@ import org.gramian.image.dataset.Dataset;
  * <p>A reported accuracy is shown for the whole dataset only; it does not apply to a part of its classes or images.
  */
 public enum PaperData {
-    DTD("DTD", "dtd", 47, 5640, "Describable Textures Dataset, Oxford VGG: images/ and labels/"),
-    FMD("FMD", "fmd", 10, 1000, "Flickr Material Database, MIT: image/"),
-    KTH_TIPS_2B("KTH-TIPS-2b", "kth-tips-2b", 11, 4752, "KTH-TIPS2-b, KTH Stockholm: one folder per material"),
-    CUB("CUB-200-2011", "cub-200-2011", 200, 11788, "Caltech-UCSD Birds-200-2011, Caltech: images/ and its lists"),
-    AIRCRAFT("FGVC-Aircraft", "fgvc-aircraft", 100, 10000, "FGVC-Aircraft, Oxford VGG: data/ with its lists");
+    DTD("DTD", "dtd", 47, 5640),
+    FMD("FMD", "fmd", 10, 1000),
+    KTH_TIPS_2B("KTH-TIPS-2b", "kth-tips-2b", 11, 4752),
+    CUB("CUB-200-2011", "cub-200-2011", 200, 11788),
+    AIRCRAFT("FGVC-Aircraft", "fgvc-aircraft", 100, 10000);
 
     /** Classes of FMD, by which plain folders and CSV files with folds are recognized as well. */
     private static final Set<String> MATERIALS =
@@ -43,14 +43,12 @@ public enum PaperData {
     private final String layout;
     private final int classes;
     private final int images;
-    private final String source;
 
-    PaperData(String title, String layout, int classes, int images, String source) {
+    PaperData(String title, String layout, int classes, int images) {
         this.title = title;
         this.layout = layout;
         this.classes = classes;
         this.images = images;
-        this.source = source;
     }
 
     /** Returns which of them a dataset is, if it is complete. */
@@ -74,15 +72,5 @@ public enum PaperData {
 
     public String title() {
         return title;
-    }
-
-    /** Returns its layout, e.g. {@code fmd}. */
-    public String layout() {
-        return layout;
-    }
-
-    /** Returns its publisher and the folder to pass. */
-    public String source() {
-        return source;
     }
 }

@@ -1,7 +1,5 @@
 package org.gramian.table;
 
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -11,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 import org.gramian.autodiff.ParameterSpec;
@@ -23,7 +20,6 @@ import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
-import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings.Setting;
 import org.gramian.table.TableRun.Entry;
@@ -32,10 +28,9 @@ import org.gramian.table.TableRun.Entry;
  * The numbers of a table, row by row, each row on all datasets.
  *
  * @param baseline title of the row that the others are tested against
- * @param common settings by key that all runs share
  */
 public record ResultTable(
-        String baseline, List<Column> columns, List<Cell> cells, Map<String, String> common, List<String> remarks) {
+        String baseline, List<Column> columns, List<Cell> cells, List<String> remarks) {
     /**
      * A dataset.
      *
@@ -55,8 +50,6 @@ public record ResultTable(
     /**
      * Results of one row on one dataset.
      *
-     * @param name of the row
-     * @param own settings by key that not all runs share
      */
     public record Cell(
             Column column,
@@ -66,14 +59,11 @@ public record ResultTable(
             int done,
             Optional<Throwable> failure,
             Optional<Size> size,
-            OptionalDouble secondsPerEpoch,
-            Optional<String> published,
-            Map<String, String> own) {}
+            Optional<String> published) {}
 
     /**
      * Accuracy and paired test.
      *
-     * @param accuracy over the folds, at the end of training
      * @param afterFirst accuracy after stage 1, if fine-tuning followed
      * @param against paired test of this row against the baseline; empty for the baseline itself and while it is not finished
      * @param best whether no finished row on this dataset has a higher mean
@@ -89,18 +79,14 @@ public record ResultTable(
         }
     }
 
-    /** @param entries row by row, each row on all datasets in their order */
-    static ResultTable of(TableRun.Plan plan, List<Entry> entries) throws IOException {
+    static ResultTable of(TableRun.Plan plan, List<Entry> entries) {
         String baseline = plan.baseline().orElseGet(() -> baseline(plan, entries));
-        Map<String, String> common = common(entries);
         Map<String, Column> columns = new LinkedHashMap<>();
         for (Entry entry : entries) {
             columns.merge(entry.data().name(), Column.of(entry), (one, other) -> one.folds() > 0 ? one : other);
         }
         List<Cell> cells = new ArrayList<>();
         for (Entry entry : entries) {
-            Map<String, String> own = settings(entry);
-            own.keySet().removeAll(common.keySet());
             cells.add(new Cell(
                     Objects.requireNonNull(columns.get(entry.data().name())),
                     entry.row().name(),
@@ -109,16 +95,14 @@ public record ResultTable(
                     entry.folds().size(),
                     entry.failure(),
                     Size.of(entry),
-                    EpochTimes.open(entry.folder()).perEpoch(),
-                    entry.data().paper().flatMap(paper -> paper.figure(entry.row())),
-                    own));
+                    entry.data().paper().flatMap(paper -> paper.figure(entry.row()))));
         }
         String title = entries.stream()
                 .filter(entry -> entry.row().name().equals(baseline))
                 .map(Entry::title)
                 .findFirst()
                 .orElse(baseline);
-        return new ResultTable(title, List.copyOf(columns.values()), cells, common, remarks(plan, entries));
+        return new ResultTable(title, List.copyOf(columns.values()), cells, remarks(plan, entries));
     }
 
     /** Returns the first row that is finished on the most datasets. */
@@ -176,30 +160,6 @@ public record ResultTable(
         return cells.stream()
                 .flatMap(cell -> cell.numbers().stream())
                 .anyMatch(numbers -> numbers.afterFirst().isPresent());
-    }
-
-    /** Returns the settings that change the numbers; weights without their folder, which means nothing on another machine. */
-    private static Map<String, String> settings(Entry entry) {
-        Map<String, String> texts = new LinkedHashMap<>();
-        entry.work()
-                .ifPresent(work -> work.plan().settings().values().values().stream()
-                        .filter(setting -> !ConfigKey.isOutput(setting.key()))
-                        .forEach(setting -> texts.put(
-                                setting.key(),
-                                setting.key().equals("network.weights")
-                                        ? String.valueOf(Path.of(setting.text()).getFileName())
-                                        : setting.text())));
-        return texts;
-    }
-
-    private static Map<String, String> common(List<Entry> entries) {
-        List<Map<String, String>> planned = entries.stream()
-                .map(ResultTable::settings)
-                .filter(one -> !one.isEmpty())
-                .toList();
-        Map<String, String> same = new LinkedHashMap<>(planned.isEmpty() ? Map.of() : planned.getFirst());
-        planned.forEach(other -> same.entrySet().retainAll(other.entrySet()));
-        return same;
     }
 
     /** Returns the notes that are needed to read the numbers, each once for all rows that it applies to. */

@@ -9,20 +9,18 @@ import org.gramian.pooling.Methods;
 
 /** Named tables: the two of the paper, and the second-order family. */
 public enum TablePreset {
-    TABLE1("the paper's Table 1: other methods and the full method", "fv-cnn,fv-fc-cnn,bcnn,deep-ten,tail,paper"),
-    TABLE2(
-            "the paper's Table 2: ablation of the full method",
-            "tail,paper-bcnn,paper-tail,paper-kernel-no-conv,paper-kernel-128,paper-kernel,paper"),
-    FAMILY("average pooling, every second-order method of one layer, and the default", family());
+    /** Other methods and the full method. */
+    TABLE1("fv-cnn,fv-fc-cnn,bcnn,deep-ten,tail,paper"),
+    /** Ablation of the full method. */
+    TABLE2("tail,paper-bcnn,paper-tail,paper-kernel-no-conv,paper-kernel-128,paper-kernel,paper"),
+    FAMILY(family());
 
     /** Left out: it needs two layers, e.g. {@code conv5_2+conv5_3}, and all rows of a table share one by default. */
     private static final String TWO_LAYERS = "cross-layer";
 
-    private final String meaning;
     private final String methods;
 
-    TablePreset(String meaning, String methods) {
-        this.meaning = meaning;
+    TablePreset(String methods) {
         this.methods = methods;
     }
 
@@ -37,10 +35,6 @@ public enum TablePreset {
     /** Returns its rows, in the order of the paper. */
     public List<TableRow> rows() {
         return TableRow.parse(methods);
-    }
-
-    public String meaning() {
-        return meaning;
     }
 
     /** Parses a word such as {@code table2}. */

@@ -16,7 +16,6 @@ import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.gramian.basis.CsvText;
-import org.gramian.basis.EnumWords;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.Comparison;
@@ -29,39 +28,9 @@ import org.gramian.table.ResultTable.Column;
 import org.gramian.table.ResultTable.Numbers;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A table as text: Markdown for readers, CSV and JSON for programs.
- *
- * @param wording message for a row that failed
- */
-public record TableReport(ResultTable table, String command, String machine, Function<Throwable, String> wording) {
-    /** File formats of a table. */
-    public enum Format {
-        MARKDOWN("table.md"),
-        CSV("table.csv"),
-        JSON("table.json");
-
-        private final String file;
-
-        Format(String file) {
-            this.file = file;
-        }
-
-        public String file() {
-            return file;
-        }
-
-        /** Parses a format such as {@code csv}. */
-        public static Format parse(String text) {
-            return EnumWords.parse(Format.class, "the format", text);
-        }
-    }
-
-    /**
-     * A table of texts. The best value of a column starts with {@value #BEST}.
-     *
-     * @param rows from top to bottom, the first with the names of the columns
-     */
+/** A table as text: Markdown for readers, CSV and JSON for programs. */
+public record TableReport(ResultTable table, String command, Function<Throwable, String> wording) {
+    /** A table of texts. The best value of a column starts with {@value #BEST}. */
     public record Section(String title, List<List<String>> rows) {}
 
     /** First character of the best value of a column. */
@@ -70,12 +39,9 @@ public record TableReport(ResultTable table, String command, String machine, Fun
     /** Text of an unknown value. */
     private static final String NONE = "–";
 
-    public String render(Format format) {
-        return switch (format) {
-            case MARKDOWN -> markdown();
-            case CSV -> csv();
-            case JSON -> json();
-        };
+    /** Returns the text of each file of a table by its name. */
+    public Map<String, String> files() {
+        return Map.of("table.md", markdown(), "table.csv", csv(), "table.json", json());
     }
 
     /** Returns the overview, if there are several datasets, and the details of each dataset. */
@@ -113,7 +79,6 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         texts.put("p", cell -> text(test(cell), TableReport::p));
         texts.put("size", cell -> text(cell.size(), size -> String.format(Locale.ROOT, "%,d", size.descriptor())));
         texts.put("params", cell -> text(cell.size(), size -> count(size.parameters())));
-        texts.put("s/epoch", cell -> seconds(cell.secondsPerEpoch()));
         if (cells.stream().anyMatch(cell -> cell.published().isPresent())) {
             texts.put("paper (VGG-16)", cell -> cell.published().orElse(NONE));
         }
@@ -174,14 +139,6 @@ public record TableReport(ResultTable table, String command, String machine, Fun
                 : String.format(Locale.ROOT, "%.2f M", number / 1e6);
     }
 
-    /** Returns three significant digits. */
-    private static String seconds(OptionalDouble seconds) {
-        double value = seconds.orElse(Double.NaN);
-        return seconds.isEmpty()
-                ? NONE
-                : String.format(Locale.ROOT, value < 1 ? "%.3f" : value < 10 ? "%.2f" : "%.1f", value);
-    }
-
     /** Returns explanations of the columns and of empty cells. */
     public List<String> notes() {
         List<String> notes = new ArrayList<>();
@@ -201,8 +158,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         if (comparisons.stream().anyMatch(comparison -> comparison.repeated() > 0)) {
             notes.add("folds share test images, so p is too small");
         }
-        notes.add("size: descriptor size; params: trainable parameters of pooling and classifier; s/epoch: median of"
-                + " stage 1, on " + machine);
+        notes.add("size: descriptor size; params: trainable parameters of pooling and classifier");
         if (table.cells().stream().anyMatch(cell -> cell.published().isPresent())) {
             notes.add("paper (VGG-16): accuracy reported in the paper under its own protocol, not measured here");
         }
@@ -223,21 +179,6 @@ public record TableReport(ResultTable table, String command, String machine, Fun
                                 + cell.column().folds() + " folds");
     }
 
-    /** Returns every setting once, one per line. */
-    private List<String> configuration() {
-        List<String> lines = new ArrayList<>();
-        add(lines, "all trained rows", table.common());
-        boolean alone = table.columns().size() == 1;
-        for (Cell cell : table.cells()) {
-            add(lines, cell.name() + (alone ? "" : " on " + cell.column().name()), cell.own());
-        }
-        return lines;
-    }
-
-    private static void add(List<String> lines, String what, Map<String, String> settings) {
-        settings.forEach((key, text) -> lines.add(what + ": " + key + "=" + text));
-    }
-
     private String markdown() {
         StringBuilder text = new StringBuilder();
         for (Section section : sections()) {
@@ -250,8 +191,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
             text.append('\n');
         }
         notes().forEach(note -> text.append("- ").append(escaped(note)).append('\n'));
-        fenced(text, "Command", List.of(command));
-        fenced(text, "Configuration", configuration());
+        fenced(text, command);
         return text.toString();
     }
 
@@ -264,14 +204,13 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         text.append(" |\n");
     }
 
-    /** Uses a fence longer than any run of backticks inside. */
-    private static void fenced(StringBuilder text, String title, List<String> lines) {
-        String all = lines.stream().map(QuotedText::visible).collect(Collectors.joining("\n"));
+    /** Adds the command, in a fence longer than any run of backticks inside. */
+    private static void fenced(StringBuilder text, String command) {
         String fence = "```";
-        while (all.contains(fence)) {
+        while (command.contains(fence)) {
             fence += "`";
         }
-        text.append("\n%s:\n\n%s\n%s\n%s\n".formatted(title, fence, all, fence));
+        text.append("\nCommand:\n\n%s\n%s\n%s\n".formatted(fence, QuotedText.visible(command), fence));
     }
 
     /** Escapes Markdown and HTML. */
@@ -285,7 +224,6 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         records.forEach(one -> {
             one.put("baseline", table.baseline());
             one.put("command", command);
-            one.put("configuration", String.join("; ", configuration()));
         });
         StringWriter text = new StringWriter();
         try (CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text)) {
@@ -306,13 +244,11 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         document.put("format", "gramian-table");
         document.put("version", 2);
         document.put("command", command);
-        document.put("machine", machine);
         document.put("baseline", table.baseline());
         List<Map<String, @Nullable Object>> results =
                 table.cells().stream().map(this::fields).toList();
         results.forEach(result -> result.values().removeIf(Objects::isNull));
         document.put("results", results);
-        document.put("configuration", configuration());
         document.put("notes", notes());
         return JsonText.indented(document) + "\n";
     }
@@ -345,8 +281,6 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         put(fields, "repeated", numbers.flatMap(Numbers::against), Comparison::repeated);
         put(fields, "descriptor", cell.size(), ResultTable.Size::descriptor);
         put(fields, "parameters", cell.size(), ResultTable.Size::parameters);
-        OptionalDouble seconds = cell.secondsPerEpoch();
-        fields.put("seconds_per_epoch", seconds.isPresent() ? seconds.getAsDouble() : null);
         fields.put("paper_vgg16", cell.published().orElse(null));
         fields.put("fingerprint", cell.column().fingerprint());
         return fields;

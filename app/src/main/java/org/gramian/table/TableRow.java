@@ -76,8 +76,6 @@ public record TableRow(String name, String title, String pooling, Map<String, St
     /**
      * Parses rows such as {@code average,bcnn,mine=conv:64/covariance/log/triu}: names of methods, poolings, and poolings under a
      * label. Poolings contain commas, e.g. {@code rbf:sigma=mean,jitter=1e-4}: the longest piece that is a row is taken.
-     *
-     * @throws IllegalArgumentException if a piece is neither a method nor a pooling; the message names the nearest method
      */
     public static List<TableRow> parse(String text) {
         List<TableRow> rows = new ArrayList<>();
@@ -129,18 +127,14 @@ public record TableRow(String name, String title, String pooling, Map<String, St
             throw new IllegalArgumentException(
                     WORD.matcher(text).matches() && !stages.contains(text)
                             ? "unknown method or stage " + QuotedText.text(text) + NearestWord.suggestion(text, words)
-                                    + "; 'gramian methods' and 'gramian pool --help' list them"
+                                    + "; 'gramian methods' and 'gramian doctor --help' list them"
                             : "expected a method or a pooling, found " + QuotedText.text(text) + ": "
                                     + wrong.getMessage(),
                     wrong);
         }
     }
 
-    /**
-     * Returns the same row with one more setting of its own.
-     *
-     * @throws IllegalArgumentException if the key is one that all rows share, or the text is invalid
-     */
+    /** Returns the same row with one more setting of its own. */
     public TableRow with(String key, String text) {
         if (key.equals("network.pooling")) {
             throw new IllegalArgumentException(key + " defines a row: write it as a separate row, LABEL=" + text);
@@ -155,11 +149,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         return new TableRow(name, title, pooling, more);
     }
 
-    /**
-     * Returns the settings of this row: those of the table that apply to its classifier, and its own.
-     *
-     * @throws org.gramian.run.config.ConfigException if this version knows no such pooling or key
-     */
+    /** Returns the settings of this row: those of the table that apply to its classifier, and its own. */
     Settings requested(Settings wished) {
         Map<String, Setting> fitting = new LinkedHashMap<>(wished.values());
         refused(wished).forEach(setting -> fitting.remove(setting.key()));

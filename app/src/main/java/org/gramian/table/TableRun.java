@@ -39,11 +39,10 @@ public final class TableRun {
     /**
      * The rows of a table and their common settings.
      *
-     * @param rows from top to bottom; each has a name and a folder of its own
      * @param baseline name of the row that the others are tested against; empty: the first finished one
      */
     public record Plan(List<TableRow> rows, Settings common, Optional<String> baseline) {
-        /** @throws IllegalArgumentException if there is no row or two share a folder */
+
         public Plan {
             rows = List.copyOf(rows);
             if (rows.isEmpty()) {
@@ -66,12 +65,7 @@ public final class TableRun {
 
     /** A dataset, which is a column of the table. */
     public record Data(String name, Path place, Dataset dataset) {
-        /**
-         * Opens datasets under the names of their folders; a repeated name gets a number.
-         *
-         * @param layout layout of all; detected if empty
-         * @throws IllegalArgumentException if one is given twice
-         */
+        /** Opens datasets under the names of their folders; a repeated name gets a number. */
         public static List<Data> open(List<Path> places, Optional<String> layout) throws IOException {
             List<Data> all = new ArrayList<>();
             Map<String, Integer> seen = new HashMap<>();
@@ -158,10 +152,6 @@ public final class TableRun {
     /**
      * Audits all images, plans all rows and reads finished ones; writes nothing. A row with contradicting settings, or with
      * too few images for them, fails alone.
-     *
-     * @throws UnfitDataException if the images and the settings are incompatible
-     * @throws IOException naming what differs, if a row was begun with another configuration or other images
-     * @throws InterruptedTrainingException if interrupted
      */
     public void prepare(TrainingContext context) throws IOException, InterruptedException {
         entries.clear();
@@ -225,13 +215,7 @@ public final class TableRun {
         return entries.stream().flatMap(entry -> entry.failure().stream()).toList();
     }
 
-    /**
-     * Trains all entries that are due.
-     *
-     * @param context listener and cancellation; an interrupt ends the table after the current step
-     * @return why training ended early; empty if it is complete
-     * @throws IOException if rows use different weights
-     */
+    /** Trains all entries that are due. */
     public Optional<Cancellation.Reason> train(TrainingContext context, Listener listener) throws IOException {
         Files.createDirectories(out);
         try (FeatureCache scratch = FeatureCache.open(cache, out, _ -> {})) {
@@ -257,15 +241,11 @@ public final class TableRun {
     private Entry trained(Entry entry, FeatureCache scratch, TrainingContext context) {
         try {
             RunPlan planned = entry.work().orElseThrow().plan();
-            EpochTimes times = EpochTimes.open(entry.folder());
             TrainingRun trainer = trainer(
                     entry.data(),
                     entry.row().requested(plan.common()),
                     Optional.of(scratch.folder()),
-                    context.withListener(event -> {
-                        times.accept(event);
-                        context.listener().accept(event);
-                    }));
+                    context);
             try {
                 RunResult result = trainer.train(planned, audit(entry.data()), entry.folder());
                 if (result.early().isEmpty()) {
@@ -280,15 +260,11 @@ public final class TableRun {
         }
     }
 
-    public ResultTable table() throws IOException {
+    public ResultTable table() {
         return ResultTable.of(plan, entries);
     }
 
-    /**
-     * Requires that all rows on one backbone use the same weights: the file may have changed between two rows.
-     *
-     * @throws IOException naming two finished rows with different weights
-     */
+    /** Requires that all rows on one backbone use the same weights: the file may have changed between two rows. */
     private void requireSameWeights() throws IOException {
         record RowWeights(String fingerprint, Path folder) {}
         Map<String, RowWeights> byNetwork = new HashMap<>();

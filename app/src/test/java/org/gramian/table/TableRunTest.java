@@ -141,7 +141,6 @@ class TableRunTest {
         assertThat(numbers(run, 0, 0).against()).isEmpty();
         Cell cell = run.table().cells().get(1);
         assertThat(cell.size()).hasValue(new ResultTable.Size(10, 2 * 10 + 2));
-        assertThat(cell.secondsPerEpoch()).isPresent();
         TableRun again = prepared(plan(ROWS));
         assertThat(again.due()).as("finished rows are not trained again").isEmpty();
         assertThat(again.table()).isEqualTo(run.table());
@@ -240,8 +239,6 @@ class TableRunTest {
             assertThat(first.best()).isEqualTo(order >= 0);
             assertThat(second.best()).isEqualTo(order <= 0);
         }
-        assertThat(table.common()).containsEntry("data.protocol", "kfold:2").doesNotContainKey("network.pooling");
-        assertThat(table.cells().get(2).own()).containsEntry("network.pooling", "pca:4/covariance/triu");
     }
 
     @Test

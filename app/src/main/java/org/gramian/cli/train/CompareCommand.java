@@ -29,7 +29,6 @@ import org.gramian.evaluate.PairedTest;
 import org.gramian.report.ReportFile;
 import org.gramian.table.PaperData;
 import org.gramian.table.TablePreset;
-import org.gramian.table.TableReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -45,16 +44,13 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         header = "Compare models by McNemar's test, or train a table of methods.",
-        description = {
-            "Compares results on the same test images: files of 'gramian evaluate --json', or run folders. McNemar's"
-                    + " test",
-            "compares the first with each of the others. Results on different images, labels or folds are rejected.",
-            "",
-            "With --methods or --preset, trains every method on the same splits and crops of each dataset and prints a",
-            "table: accuracy (mean and standard deviation over folds), a paired test against a baseline, sizes and"
-                    + " times.",
-            "The folder gets one run per row and table.md, .csv and .json. The same command resumes it."
-        })
+        description = """
+                Compares results on the same test images: files of 'gramian evaluate --json', or run folders. McNemar's test
+                compares the first with each of the others. Results on different images, labels or folds are rejected.
+
+                With --methods or --preset, trains every method on the same splits and crops of each dataset and prints a
+                table: accuracy (mean and standard deviation over folds), a paired test against a baseline, sizes and times.
+                The folder gets one run per row and table.md, .csv and .json. The same command resumes it.""")
 public final class CompareCommand implements Callable<Integer> {
     private static final Path STANDARD_OUTPUT = Path.of("-");
 
@@ -74,7 +70,7 @@ public final class CompareCommand implements Callable<Integer> {
     private List<Path> paths = new ArrayList<>();
 
     @Mixin
-    private final TableOptions table = new TableOptions();
+    private final TableTraining table = new TableTraining();
 
     @Mixin
     private final TrainOptions training = new TrainOptions();
@@ -96,23 +92,15 @@ public final class CompareCommand implements Callable<Integer> {
     private int train() throws IOException, InterruptedException {
         if (json != null) {
             throw new IllegalArgumentException(
-                    "--json applies to results only; the folder of a table has " + TableReport.Format.JSON.file());
+                    "--json applies to results only; the folder of a table has table.json");
         }
         if (paths.isEmpty()) {
-            table.preset().ifPresent(this::printPaperDatasets);
             throw new IllegalArgumentException("expected DIR, one or several dataset folders, found none");
         }
         caching.check();
         Object[] typed =
                 spec.root().commandLine().getParseResult().originalArgs().toArray();
-        return new TableTraining(console, table, training, CommandHint.of(typed), paths, torch, caching.root()).run();
-    }
-
-    private void printPaperDatasets(TablePreset preset) {
-        console.say(preset.meaning() + "; download its datasets from their authors and pass their folders as DIR:");
-        for (PaperData one : PaperData.values()) {
-            console.say("  " + one.title() + ", layout " + one.layout() + ": " + one.source());
-        }
+        return table.new Session(console, training, CommandHint.of(typed), paths, torch, caching.root()).run();
     }
 
     private int compareResults() throws IOException {
@@ -137,7 +125,7 @@ public final class CompareCommand implements Callable<Integer> {
     /** Returns whether an option applies to training only; those of configuration keys have no field. */
     private static boolean isForTraining(OptionSpec option) {
         return !(option.userObject() instanceof Field field)
-                || List.of(TableOptions.class, ContextOptions.class, TrainOptions.class)
+                || List.of(TableTraining.class, ContextOptions.class, TrainOptions.class)
                         .contains(field.getDeclaringClass());
     }
 

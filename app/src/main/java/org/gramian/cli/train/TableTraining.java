@@ -4,14 +4,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.gramian.accelerate.Rule;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.EnumWords;
+import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.Console;
@@ -23,272 +27,372 @@ import org.gramian.evaluate.Metric;
 import org.gramian.image.dataset.Note;
 import org.gramian.run.ExistingRun;
 import org.gramian.run.RunResult;
-import org.gramian.run.config.Settings;
 import org.gramian.run.config.Settings.Setting;
+import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.table.ResultTable;
+import org.gramian.table.TablePreset;
 import org.gramian.table.TableReport;
-import org.gramian.table.TableRun;
+import org.gramian.table.TableRow;
 import org.gramian.table.TableRun.Entry;
+import org.gramian.table.TableRun;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
- * {@code gramian compare DIR --methods}: trains every row on the same folds and crops, writes the table after each row, and shows
- * it.
+ * Options of {@code gramian compare DIR --methods}. Its {@link Session} trains every row on the same folds and crops, writes the table
+ * after each row, and shows it.
  */
-final class TableTraining implements TableRun.Listener {
-    private final Console console;
-    private final TableOptions options;
-    private final TrainOptions training;
-    private final String command;
-    private final TableRun run;
-    private final Path folder;
-    private final Device device;
-    private final TrainDisplay display;
+final class TableTraining {
+    @Option(
+            names = "--methods",
+            paramLabel = "ROWS",
+            description = {
+                "methods to train and compare, e.g. average,bcnn,mine=conv:64/covariance/log/triu",
+                "(names of 'gramian methods', poolings, or LABEL=POOLING); repeatable"
+            })
+    private List<String> methods = new ArrayList<>();
 
-    /**
-     * @param command as typed, which also resumes the table
-     * @param cache feature cache; empty for a temporary one
-     */
-    TableTraining(
-            Console console,
-            TableOptions options,
-            TrainOptions training,
-            String command,
-            List<Path> images,
-            TorchOptions torch,
-            Optional<Path> cache)
-            throws IOException {
-        this.console = console;
-        this.options = options;
-        this.training = training;
-        this.command = command;
-        options.format(); // rejects a wrong format before the work
-        TableRun.Plan plan = options.plan(common(torch));
-        plan.common().find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
-        List<TableRun.Data> data = TableRun.Data.open(images, plan.common().find(TrainConfig.LAYOUT));
-        data.forEach(one -> one.dataset().notes().stream()
-                .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
-                .forEach(note -> console.say(one.name() + ": " + note.text())));
-        folder = usable(options.out(data.stream().map(TableRun.Data::name).toList()));
-        device = options.training().prepare(torch);
-        run = new TableRun(plan, data, folder, training.store(), cache);
-        display = new TrainDisplay(console);
+    @Option(
+            names = "--preset",
+            paramLabel = "WORD",
+            description = {"methods of table1 or table2 of the paper, or the second-order family; --methods adds rows"})
+    private @Nullable String preset;
+
+    @Option(
+            names = "--set-for",
+            paramLabel = "ROW:KEY=VALUE",
+            description = "a key for one row, e.g. isqrt:stage1.rate=0.01; repeatable")
+    private List<String> settings = new ArrayList<>();
+
+    @Option(
+            names = "--baseline",
+            paramLabel = "ROW",
+            description = "baseline of the paired tests (default: the first finished row)")
+    private @Nullable String baseline;
+
+    @Option(
+            names = {"--out", "--output"},
+            paramLabel = "FOLDER",
+            description = "folder of the table (default: runs/<table>-<images>)")
+    private @Nullable Path out;
+
+    @Option(names = "--dry-run", description = "show rows, sizes and estimated time; do not train")
+    private boolean dry;
+
+    @Mixin
+    private final ContextOptions context = new ContextOptions();
+
+    /** Returns whether a table is to be trained. */
+    boolean wanted() {
+        return !methods.isEmpty() || preset != null;
     }
 
-    /** Returns the given settings without the pooling, which is set per row. */
-    private Settings common(TorchOptions torch) throws IOException {
-        Settings requested = training.requested(torch, console::say).wanted();
-        Map<String, Setting> values = new LinkedHashMap<>(requested.values());
-        Setting pooling = values.remove("network.pooling");
-        if (training.typed().contains("--pooling")) {
+    Optional<TablePreset> preset() {
+        return Optional.ofNullable(preset).map(TablePreset::parse);
+    }
+
+    /** Returns the folder: the same for the same rows and images, so that the same command resumes. */
+    private Path out(List<String> images) {
+        if (out != null) {
+            return out;
+        }
+        String table = preset().map(EnumWords::text).orElse("table");
+        return Path.of("runs", table + "-" + String.join("-", images));
+    }
+
+    private TableRun.Plan plan(Settings common) {
+        List<TableRow> rows = new ArrayList<>(preset().map(TablePreset::rows).orElse(List.of()));
+        methods.forEach(text -> rows.addAll(named("--methods", () -> TableRow.parse(text))));
+        settings.forEach(text -> set(rows, text));
+        if (baseline != null && !names(rows).contains(baseline)) {
+            throw new IllegalArgumentException("--baseline: expected one of the rows "
+                    + String.join(", ", names(rows)) + ", found " + QuotedText.text(baseline)
+                    + NearestWord.suggestion(baseline, names(rows)));
+        }
+        return new TableRun.Plan(rows, common, Optional.ofNullable(baseline));
+    }
+
+    /** Adds the setting {@code ROW:KEY=VALUE} to its row: the longest name, since poolings contain colons. */
+    private static void set(List<TableRow> rows, String text) {
+        String name = names(rows).stream()
+                .filter(word -> text.startsWith(word + ":"))
+                .max(Comparator.comparingInt(String::length))
+                .orElseThrow(
+                        () -> new IllegalArgumentException("--set-for: expected ROW:KEY=VALUE with one of the rows "
+                                + String.join(", ", names(rows)) + ", found " + QuotedText.text(text)
+                                + NearestWord.suggestion(text.split(":", 2)[0], names(rows))));
+        String[] pair = text.substring(name.length() + 1).split("=", 2);
+        if (pair.length < 2 || pair[0].isEmpty()) {
             throw new IllegalArgumentException(
-                    "--pooling: every row of a table has its own pooling; add a row with --methods LABEL="
-                            + (pooling == null ? "SPEC" : pooling.text()));
+                    "--set-for: expected ROW:KEY=VALUE, e.g. isqrt:stage1.rate=0.01, found " + QuotedText.text(text));
         }
-        if (pooling != null) {
-            console.say("network.pooling " + pooling.text() + " (" + pooling.origin()
-                    + ") is ignored: every row of a table has its own pooling");
-        }
-        return new Settings(values);
+        rows.replaceAll(row ->
+                row.name().equals(name) ? named("--set-for", () -> row.with(pair[0].strip(), pair[1])) : row);
     }
 
-    private static Path usable(Path folder) {
-        if (Files.exists(folder) && !Files.isDirectory(folder)) {
-            throw new IllegalArgumentException("--out " + folder + ": expected a folder, found a file");
-        }
-        if (new ExistingRun(folder).exists()) {
-            throw new IllegalArgumentException("--out " + folder
-                    + ": expected the folder of a table or a new folder, found a single run; choose another one");
-        }
-        return folder;
-    }
-
-    /** Trains the table, or prints its plan with {@code --dry-run}. */
-    int run() throws IOException, InterruptedException {
-        try (display) {
-            TrainingContext context = options.training().context(device, display, Cancellation.onRequest());
-            return options.dry() ? show(context) : train(context);
+    /** Adds the name of the option to an error message. */
+    private static <T> T named(String option, Supplier<T> value) {
+        try {
+            return value.get();
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException(option + ": " + wrong.getMessage(), wrong);
         }
     }
 
-    /** Prints the plan. There is nothing to save, so that Ctrl-C may end the process at once. */
-    private int show(TrainingContext context) throws IOException, InterruptedException {
-        run.prepare(context);
-        console.out().print(planText());
-        console.out().flush();
-        return code();
+    private static List<String> names(List<TableRow> rows) {
+        return rows.stream().map(TableRow::name).toList();
     }
 
-    private int train(TrainingContext context) throws IOException, InterruptedException {
-        try (Interruption interruption = new Interruption(context.cancellation(), console::warn)) {
-            run.prepare(context);
-            announce(context);
-            interruption.keeps(options.training().keepEvery());
-            Optional<Cancellation.Reason> early = run.train(context, this);
-            TableReport report = write();
-            Optional<TableReport.Format> format = options.format();
-            console.out().print(format.isPresent() ? report.render(format.get()) : text(report));
+    /** One run of the command. */
+    final class Session implements TableRun.Listener {
+        private final Console console;
+        private final TrainOptions training;
+        private final String command;
+        private final TableRun run;
+        private final Path folder;
+        private final Device device;
+        private final TrainDisplay display;
+
+        /**
+         * @param command as typed, which also resumes the table
+         * @param cache feature cache; empty for a temporary one
+         */
+        Session(
+                Console console,
+                TrainOptions training,
+                String command,
+                List<Path> images,
+                TorchOptions torch,
+                Optional<Path> cache)
+                throws IOException {
+            this.console = console;
+            this.training = training;
+            this.command = command;
+            TableRun.Plan plan = plan(common(torch));
+            plan.common().find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
+            List<TableRun.Data> data = TableRun.Data.open(images, plan.common().find(TrainConfig.LAYOUT));
+            data.forEach(one -> one.dataset().notes().stream()
+                    .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
+                    .forEach(note -> console.say(one.name() + ": " + note.text())));
+            folder = usable(out(data.stream().map(TableRun.Data::name).toList()));
+            device = context.prepare(torch);
+            run = new TableRun(plan, data, folder, training.store(), cache);
+            display = new TrainDisplay(console);
+        }
+
+        /** Returns the given settings without the pooling, which is set per row. */
+        private Settings common(TorchOptions torch) throws IOException {
+            Settings requested = training.requested(torch, console::say).wanted();
+            Map<String, Setting> values = new LinkedHashMap<>(requested.values());
+            Setting pooling = values.remove("network.pooling");
+            if (training.typed().contains("--pooling")) {
+                throw new IllegalArgumentException(
+                        "--pooling: every row of a table has its own pooling; add a row with --methods LABEL="
+                                + (pooling == null ? "SPEC" : pooling.text()));
+            }
+            if (pooling != null) {
+                console.say("network.pooling " + pooling.text() + " (" + pooling.origin()
+                        + ") is ignored: every row of a table has its own pooling");
+            }
+            return new Settings(values);
+        }
+
+        private static Path usable(Path folder) {
+            if (Files.exists(folder) && !Files.isDirectory(folder)) {
+                throw new IllegalArgumentException("--out " + folder + ": expected a folder, found a file");
+            }
+            if (new ExistingRun(folder).exists()) {
+                throw new IllegalArgumentException("--out " + folder
+                        + ": expected the folder of a table or a new folder, found a single run; choose another one");
+            }
+            return folder;
+        }
+
+        /** Trains the table, or prints its plan with {@code --dry-run}. */
+        int run() throws IOException, InterruptedException {
+            try (display) {
+                TrainingContext running = context.context(device, display, Cancellation.onRequest());
+                return dry ? show(running) : train(running);
+            }
+        }
+
+        /** Prints the plan. There is nothing to save, so that Ctrl-C may end the process at once. */
+        private int show(TrainingContext running) throws IOException, InterruptedException {
+            run.prepare(running);
+            console.out().print(planText());
             console.out().flush();
-            if (early.isPresent()) {
-                console.warn("interrupted; resume with: " + command);
+            return code();
+        }
+
+        private int train(TrainingContext running) throws IOException, InterruptedException {
+            try (Interruption interruption = new Interruption(running.cancellation(), console::warn)) {
+                run.prepare(running);
+                announce(running);
+                interruption.keeps(context.keepEvery());
+                Optional<Cancellation.Reason> early = run.train(running, this);
+                TableReport report = write();
+                console.out().print(text(report));
+                console.out().flush();
+                if (early.isPresent()) {
+                    console.warn("interrupted; resume with: " + command);
+                    return ExitCode.INTERRUPTED;
+                }
+                return code();
+            } catch (InterruptedTrainingException _) {
+                console.warn("interrupted before training began; start again with: " + command);
                 return ExitCode.INTERRUPTED;
             }
-            return code();
-        } catch (InterruptedTrainingException _) {
-            console.warn("interrupted before training began; start again with: " + command);
-            return ExitCode.INTERRUPTED;
         }
-    }
 
-    private void announce(TrainingContext context) throws IOException {
-        console.say("table folder: " + folder);
-        context.cancellation().reason().ifPresent(reason -> {
-            throw new InterruptedTrainingException(reason);
-        });
-        remarks().forEach(console::say);
-    }
-
-    /** Returns why rows cannot be trained, what to know about the others, and how many there are. */
-    private List<String> remarks() throws IOException {
-        Map<String, List<String>> failures = new LinkedHashMap<>();
-        for (Entry entry : run.entries()) {
-            entry.failure()
-                    .ifPresent(cause -> failures.computeIfAbsent(reason(cause), _ -> new ArrayList<>())
-                            .add(entry.title() + " on " + entry.data().name()));
+        private void announce(TrainingContext running) {
+            console.say("table folder: " + folder);
+            running.cancellation().reason().ifPresent(reason -> {
+                throw new InterruptedTrainingException(reason);
+            });
+            remarks().forEach(console::say);
         }
-        List<String> remarks = new ArrayList<>();
-        failures.forEach((reason, places) -> remarks.add(String.join("; ", places) + " cannot be trained: " + reason));
-        remarks.addAll(run.table().remarks());
-        remarks.add(rows(run.due().size()) + " to train");
-        return remarks;
-    }
 
-    private static String rows(int count) {
-        return count + (count == 1 ? " row" : " rows");
-    }
-
-    @Override
-    public void begun(Entry entry) throws IOException {
-        console.say(place(entry));
-        display.row("row " + number(entry) + "/" + run.entries().size() + " "
-                + entry.row().name() + ", ");
-        if (!new ExistingRun(entry.folder()).exists()) {
-            new RunFolder(entry.folder()).begin(entry.data().place());
+        /** Returns why rows cannot be trained, what to know about the others, and how many there are. */
+        private List<String> remarks() {
+            Map<String, List<String>> failures = new LinkedHashMap<>();
+            for (Entry entry : run.entries()) {
+                entry.failure()
+                        .ifPresent(cause -> failures.computeIfAbsent(reason(cause), _ -> new ArrayList<>())
+                                .add(entry.title() + " on " + entry.data().name()));
+            }
+            List<String> remarks = new ArrayList<>();
+            failures.forEach((reason, places) -> remarks.add(String.join("; ", places) + " cannot be trained: " + reason));
+            remarks.addAll(run.table().remarks());
+            remarks.add(rows(run.due().size()) + " to train");
+            return remarks;
         }
-    }
 
-    @Override
-    public void ended(Entry entry) throws IOException {
-        display.close();
-        entry.failure().ifPresent(cause -> console.say(place(entry) + " failed: " + reason(cause)));
-        if (entry.isFinished()) {
-            RunResult result = new RunResult(entry.folds(), run.audit(entry.data()), Optional.empty());
-            new TrainSummary(result, entry.folds().size(), new RunFolder(entry.folder())).write();
-            console.say(place(entry) + ": test accuracy " + result.summary().text(Metric.ACCURACY) + " %"
-                    + (run.due().isEmpty() ? "" : "; " + rows(run.due().size()) + " left"));
+        private static String rows(int count) {
+            return count + (count == 1 ? " row" : " rows");
         }
-        write();
-    }
 
-    private String place(Entry entry) {
-        return "row " + number(entry) + " of " + run.entries().size() + ": " + entry.title() + " on "
-                + entry.data().name();
-    }
-
-    private int number(Entry entry) {
-        return 1 + run.entries().stream().map(Entry::folder).toList().indexOf(entry.folder());
-    }
-
-    /** Writes the results so far in every format. */
-    private TableReport write() throws IOException {
-        Files.createDirectories(folder);
-        String machine = device + ", libtorch " + Libtorch.load().version();
-        TableReport report = new TableReport(run.table(), command, machine, TableTraining::reason);
-        for (TableReport.Format format : TableReport.Format.values()) {
-            String text = report.render(format);
-            AtomicFile.putText(folder.resolve(format.file()), file -> file.write(text));
+        @Override
+        public void begun(Entry entry) throws IOException {
+            console.say(place(entry));
+            display.row("row " + number(entry) + "/" + run.entries().size() + " "
+                    + entry.row().name() + ", ");
+            if (!new ExistingRun(entry.folder()).exists()) {
+                new RunFolder(entry.folder()).begin(entry.data().place());
+            }
         }
-        return report;
-    }
 
-    /** Returns the exit code of the failed rows if they agree, else that of an internal error. */
-    private int code() {
-        List<Integer> codes =
-                run.failures().stream().map(Failures::code).distinct().toList();
-        if (!codes.isEmpty()) {
-            return codes.size() == 1 ? codes.getFirst() : ExitCode.FAILED;
+        @Override
+        public void ended(Entry entry) throws IOException {
+            display.close();
+            entry.failure().ifPresent(cause -> console.say(place(entry) + " failed: " + reason(cause)));
+            if (entry.isFinished()) {
+                RunResult result = new RunResult(entry.folds(), run.audit(entry.data()), Optional.empty());
+                new TrainSummary(result, entry.folds().size(), new RunFolder(entry.folder())).write();
+                console.say(place(entry) + ": test accuracy " + result.summary().text(Metric.ACCURACY) + " %"
+                        + (run.due().isEmpty() ? "" : "; " + rows(run.due().size()) + " left"));
+            }
+            write();
         }
-        boolean readable = run.entries().stream()
-                .allMatch(entry -> run.audit(entry.data()).unreadable().isEmpty());
-        return readable ? ExitCode.DONE : ExitCode.DATA;
-    }
 
-    private static String reason(Throwable cause) {
-        return (cause instanceof MissingWeightsException ? "not installed: " : "") + Failures.message(cause);
-    }
-
-    private static String text(TableReport report) {
-        StringBuilder text = new StringBuilder();
-        boolean best = false;
-        for (TableReport.Section section : report.sections()) {
-            line(text, section.title());
-            append(text, section.rows());
-            line(text, "");
-            best |= section.rows().stream()
-                    .flatMap(row -> row.stream().skip(1))
-                    .anyMatch(cell -> cell.startsWith(TableReport.BEST));
+        private String place(Entry entry) {
+            return "row " + number(entry) + " of " + run.entries().size() + ": " + entry.title() + " on "
+                    + entry.data().name();
         }
-        if (best) {
-            line(text, TableReport.BEST + ": best of the column");
+
+        private int number(Entry entry) {
+            return 1 + run.entries().stream().map(Entry::folder).toList().indexOf(entry.folder());
         }
-        report.notes().forEach(note -> line(text, note));
-        return text.toString();
-    }
 
-    private static void line(StringBuilder text, String line) {
-        text.append(QuotedText.visible(line)).append(System.lineSeparator());
-    }
-
-    private static void append(StringBuilder text, List<List<String>> rows) {
-        Columns columns = new Columns();
-        rows.forEach(columns::row);
-        columns.appendTo(text);
-    }
-
-    /** Returns what would be trained, under names that options take. */
-    private String planText() throws IOException {
-        List<List<String>> lines = new ArrayList<>();
-        lines.add(List.of("row", "name", "dataset", "size", "params", "state"));
-        for (Entry entry : run.entries()) {
-            Optional<ResultTable.Size> size = ResultTable.Size.of(entry);
-            lines.add(List.of(
-                    entry.title(),
-                    entry.row().name(),
-                    entry.data().name(),
-                    size.map(one -> grouped(one.descriptor())).orElse("–"),
-                    size.map(one -> grouped(one.parameters())).orElse("–"),
-                    state(entry)));
+        /** Writes the results so far in every format. */
+        private TableReport write() throws IOException {
+            Files.createDirectories(folder);
+            TableReport report = new TableReport(run.table(), command, Session::reason);
+            for (Map.Entry<String, String> file : report.files().entrySet()) {
+                AtomicFile.putText(folder.resolve(file.getKey()), text -> text.write(file.getValue()));
+            }
+            return report;
         }
-        StringBuilder text = new StringBuilder();
-        append(text, lines);
-        remarks().forEach(remark -> line(text, remark));
-        return text.toString();
-    }
 
-    private static String state(Entry entry) {
-        if (entry.failure().isPresent()) {
-            return "cannot be trained";
+        /** Returns the exit code of the failed rows if they agree, else that of an internal error. */
+        private int code() {
+            List<Integer> codes =
+                    run.failures().stream().map(Failures::code).distinct().toList();
+            if (!codes.isEmpty()) {
+                return codes.size() == 1 ? codes.getFirst() : ExitCode.FAILED;
+            }
+            boolean readable = run.entries().stream()
+                    .allMatch(entry -> run.audit(entry.data()).unreadable().isEmpty());
+            return readable ? ExitCode.DONE : ExitCode.DATA;
         }
-        int done = entry.folds().size();
-        return entry.isFinished() ? "finished" : done == 0 ? "to train" : done + " of " + entry.foldCount() + " folds";
-    }
 
-    private static String grouped(long number) {
-        return String.format(Locale.ROOT, "%,d", number);
+        private static String reason(Throwable cause) {
+            return (cause instanceof MissingWeightsException ? "not installed: " : "") + Failures.message(cause);
+        }
+
+        private static String text(TableReport report) {
+            StringBuilder text = new StringBuilder();
+            boolean best = false;
+            for (TableReport.Section section : report.sections()) {
+                line(text, section.title());
+                append(text, section.rows());
+                line(text, "");
+                best |= section.rows().stream()
+                        .flatMap(row -> row.stream().skip(1))
+                        .anyMatch(cell -> cell.startsWith(TableReport.BEST));
+            }
+            if (best) {
+                line(text, TableReport.BEST + ": best of the column");
+            }
+            report.notes().forEach(note -> line(text, note));
+            return text.toString();
+        }
+
+        private static void line(StringBuilder text, String line) {
+            text.append(QuotedText.visible(line)).append(System.lineSeparator());
+        }
+
+        private static void append(StringBuilder text, List<List<String>> rows) {
+            Columns columns = new Columns();
+            rows.forEach(columns::row);
+            columns.appendTo(text);
+        }
+
+        /** Returns what would be trained, under names that options take. */
+        private String planText() {
+            List<List<String>> lines = new ArrayList<>();
+            lines.add(List.of("row", "name", "dataset", "size", "params", "state"));
+            for (Entry entry : run.entries()) {
+                Optional<ResultTable.Size> size = ResultTable.Size.of(entry);
+                lines.add(List.of(
+                        entry.title(),
+                        entry.row().name(),
+                        entry.data().name(),
+                        size.map(one -> grouped(one.descriptor())).orElse("–"),
+                        size.map(one -> grouped(one.parameters())).orElse("–"),
+                        state(entry)));
+            }
+            StringBuilder text = new StringBuilder();
+            append(text, lines);
+            remarks().forEach(remark -> line(text, remark));
+            return text.toString();
+        }
+
+        private static String state(Entry entry) {
+            if (entry.failure().isPresent()) {
+                return "cannot be trained";
+            }
+            int done = entry.folds().size();
+            return entry.isFinished() ? "finished" : done == 0 ? "to train" : done + " of " + entry.foldCount() + " folds";
+        }
+
+        private static String grouped(long number) {
+            return String.format(Locale.ROOT, "%,d", number);
+        }
     }
 }

@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.gramian.cli.Run;
 import org.gramian.cli.common.ExitCode;
-import org.gramian.table.TableReport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,17 +42,15 @@ final class CompareTableTest extends TrainFixture {
         Run run = compare(rows).done();
         assertThat(run.out())
                 .has(facts("pictures", "mean ± std", "2"))
-                .containsPattern("average +\\*?\\d+\\.\\d ± \\d+\\.\\d +– +– +120 +363 +\\d")
-                .containsPattern("cov +\\*?\\d+\\.\\d ± \\d+\\.\\d +[+-]\\d.*\\) +\\S+ +10 +33 +\\d");
+                .containsPattern("average +\\*?\\d+\\.\\d ± \\d+\\.\\d +– +– +120 +363")
+                .containsPattern("cov +\\*?\\d+\\.\\d ± \\d+\\.\\d +[+-]\\d.*\\) +\\S+ +10 +33");
         assertThat(run.err()).containsPattern("2 of 2\\W+cov").containsPattern("2/2 cov\\W+fold 2/2");
-        for (TableReport.Format format : TableReport.Format.values()) {
-            assertThat(out.resolve(format.file())).content().contains("--methods", "data.protocol");
+        for (String file : List.of("table.md", "table.csv", "table.json")) {
+            assertThat(out.resolve(file)).content().contains("--methods", "kfold:2");
         }
-        Run again = compare(Stream.concat(Stream.of(rows), Stream.of("--format", "markdown"))
-                        .toArray())
-                .done();
+        Run again = compare(rows).done();
         assertThat(again.err()).doesNotContain("epoch 1/");
-        assertThat(again.out()).isEqualTo(Files.readString(out.resolve("table.md")));
+        assertThat(again.out()).isEqualTo(run.out());
         assertThat(out.resolve("pictures/cov/summary.txt")).content().contains("gramian predict ");
         Run resumed = Run.of("train", "--resume", out.resolve("pictures/cov"), "--no-cache", "--device", "cpu");
         assertThat(resumed.code())
@@ -110,7 +106,6 @@ final class CompareTableTest extends TrainFixture {
                 "--methods average --set-for averag:seed=1 | --set-for, averag:seed=1, average",
                 "--methods average --set-for average:seed=1 | seed",
                 "--methods average --pooling bcnn | --pooling, LABEL=bcnn",
-                "--methods average --format word | markdown, csv, json",
                 "--methods average --json x.json | --json",
                 "--preset table3 | table1, table2, family",
                 "--epochs 1 | --methods, --preset, --out, --protocol, --crops, --backbone"
@@ -125,7 +120,6 @@ final class CompareTableTest extends TrainFixture {
         twice.add(2, twice.get(1));
         assertRefused(twice, twice.get(1));
         assertRefused(List.of("compare", "--methods", "average"), "DIR");
-        assertRefused(List.of("compare", "--preset", "table2"), "DTD", "dtd", "FGVC-Aircraft", "DIR");
     }
 
     private void assertRefused(List<String> line, String... words) {

@@ -12,10 +12,6 @@ import org.gramian.tensor.Shape;
 /**
  * Maximum absolute differences between ONNX Runtime and libtorch on the same crops.
  *
- * @param crops number of crops
- * @param scores largest difference of scores (logits)
- * @param largestScore largest magnitude of a score of libtorch
- * @param probabilities largest difference of probabilities, after temperature scaling
  * @param descriptors largest difference of descriptor elements; informative, not part of {@link #holds}
  */
 public record EngineDifference(
@@ -28,12 +24,7 @@ public record EngineDifference(
         return new EngineDifference(0, 0, 0, 0, 0);
     }
 
-    /**
-     * Compares an exported model in ONNX Runtime with the original in libtorch.
-     *
-     * @param crops preprocessed crops in row-major order
-     * @param shape {@code [batch, channels, height, width]}
-     */
+    /** Compares an exported model in ONNX Runtime with the original in libtorch. */
     public static EngineDifference of(OnnxEngine onnx, Engine libtorch, float[] crops, Shape shape) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_FLOAT, crops);

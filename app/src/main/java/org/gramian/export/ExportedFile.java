@@ -60,21 +60,12 @@ public final class ExportedFile {
         void look(Path file) throws IOException;
     }
 
-    /**
-     * Returns the content of a file; the model must stay open until it is written.
-     *
-     * @param opset version of ONNX's standard operators
-     * @throws IllegalArgumentException if the model cannot be expressed, or the operator set is not supported
-     */
+    /** Returns the content of a file; the model must stay open until it is written. */
     public static Protobuf.Writer content(Model model, ModelCard card, int opset) {
         return content(ModelFile.Content.of(model, card), card.crops().size(), opset);
     }
 
-    /**
-     * Returns the content of a file; the tensors must stay readable until it is written.
-     *
-     * @param side height and width of the images
-     */
+    /** Returns the content of a file; the tensors must stay readable until it is written. */
     static Protobuf.Writer content(ModelFile.Content model, int side, int opset) {
         if (opset < OLDEST_OPSET || opset > NEWEST_OPSET) {
             throw new IllegalArgumentException(
@@ -105,11 +96,7 @@ public final class ExportedFile {
                 inspection::look);
     }
 
-    /**
-     * Checks a file and reads its header, without loading its tensors.
-     *
-     * @throws ModelFileException if it was not written by 'gramian export'
-     */
+    /** Checks a file and reads its header, without loading its tensors. */
     public static ModelHeader header(Path path) throws ModelFileException {
         Map<String, String> texts;
         try (Arena arena = Arena.ofConfined();

@@ -38,11 +38,7 @@ public final class ForeignNetwork implements AutoCloseable {
         this.session = session;
     }
 
-    /**
-     * Opens a file.
-     *
-     * @throws TensorFileException if ONNX Runtime cannot use it
-     */
+    /** Opens a file. */
     public static ForeignNetwork open(Path file) throws TensorFileException {
         try {
             return new ForeignNetwork(file, OnnxEngine.session(file, 0));
@@ -95,8 +91,6 @@ public final class ForeignNetwork implements AutoCloseable {
      * Computes the largest difference between the first output of the file and the last layer of a backbone, relative
      * to the largest absolute value of the output.
      *
-     * @param backbone cut at its last layer
-     * @param parameters its weights
      * @param scores whether the backbone ends in scores and the file in their probabilities
      * @param images {@code [n, 3, side, side]} in row-major order
      */

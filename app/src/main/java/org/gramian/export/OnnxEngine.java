@@ -38,7 +38,6 @@ import org.gramian.basis.AtomicFile;
 import org.gramian.basis.Protobuf;
 import org.gramian.basis.SharedFolderLock;
 import org.gramian.export.graph.ModelGraph;
-import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
@@ -90,9 +89,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
     /**
      * Runs a model of 'gramian train', whose tensors are not used any more afterwards.
      *
-     * @param side height and width of the crops
      * @param threads of one operator; 0 for all cores
-     * @throws NotExpressibleException if the model has a part that ONNX does not express
      */
     public static OnnxEngine of(ModelFile.Content model, int side, int threads) {
         Protobuf.Writer content = ExportedFile.content(model, side, ExportedFile.DEFAULT_OPSET);
@@ -121,7 +118,6 @@ public final class OnnxEngine implements Engine, AutoCloseable {
      * Opens a file.
      *
      * @param threads of one operator; 0 for all cores
-     * @throws ModelFileException if it is not a file of 'gramian export', or ONNX Runtime cannot open it
      */
     public static OnnxEngine open(Path file, int threads) throws ModelFileException {
         if (threads < 0) {

@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>libtorch is not loaded for ONNX Runtime.
  *
- * @param header architecture and card
- * @param classifier runs the model; owns the engine
  * @param engineName {@code libtorch} or {@code onnx}
  * @param gradients returns the model in libtorch, which is closed with the classifier; empty for an ONNX file
  */
@@ -47,11 +45,9 @@ public record OpenModel(
     /**
      * How to open a model.
      *
-     * @param engine the runtime
      * @param device of a model of 'gramian train'; must not load libtorch needlessly
      * @param libtorch sets up libtorch and returns the device; called before libtorch runs the model
      * @param threads of one operator in ONNX Runtime, 0 for all cores; those of libtorch are set for the whole process
-     * @param side height and width of the crops, 0 for those of the card
      * @param gradients whether the model must be able to compute gradients
      */
     public record Request(
@@ -77,22 +73,12 @@ public record OpenModel(
         }
     }
 
-    /**
-     * Reads the header of a model file of either kind.
-     *
-     * @throws ModelFileException if the file is not a usable model
-     */
+    /** Reads the header of a model file of either kind. */
     public static ModelHeader header(Path file) throws ModelFileException {
         return ExportedFile.isNamed(file) ? ExportedFile.header(file) : ModelFile.header(file);
     }
 
-    /**
-     * Opens a model file.
-     *
-     * @throws ModelFileException if the file is not a usable model
-     * @throws IllegalArgumentException if libtorch is chosen for an ONNX file, ONNX Runtime for a model that cannot be exported, or
-     *     a size for an ONNX file of another size
-     */
+    /** Opens a model file. */
     public static OpenModel open(Path file, Request request) throws IOException {
         if (ExportedFile.isNamed(file)) {
             return exported(file, request);

@@ -47,11 +47,7 @@ public final class ParquetFile {
     /**
      * Writes a file, complete or not at all.
      *
-     * @param texts columns of text by name, each with a value per row
-     * @param vector name of the column of vectors
-     * @param length of a vector, at least 1
      * @param values {@code [rows, length]}, little-endian float32
-     * @param metadata of the file
      */
     public static void write(
             Path path,

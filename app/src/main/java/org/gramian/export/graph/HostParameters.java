@@ -10,8 +10,6 @@ import org.gramian.tensor.file.StoredTensor;
 /**
  * Parameters of a layer in host memory, in float32: libtorch is not needed to write a graph.
  *
- * @param graph to which they are added
- * @param tensors every parameter of the model by its name in the model file
  * @param prefix of the layer's names, with a dot at its end; empty for all
  */
 record HostParameters(Graph graph, Map<String, StoredTensor> tensors, String prefix) {

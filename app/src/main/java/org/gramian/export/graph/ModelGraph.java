@@ -41,12 +41,7 @@ public final class ModelGraph {
 
     private ModelGraph() {}
 
-    /**
-     * Builds the graph of a model, whose tensors must stay readable until it is written.
-     *
-     * @param side height and width of the images
-     * @throws NotExpressibleException if the model has a part that ONNX does not express
-     */
+    /** Builds the graph of a model, whose tensors must stay readable until it is written. */
     public static Protobuf.Writer of(ModelFile.Content model, long side) {
         Graph graph = new Graph();
         HostParameters parameters = new HostParameters(graph, model.tensors(), "");

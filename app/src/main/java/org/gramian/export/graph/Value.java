@@ -267,11 +267,7 @@ record Value(Graph graph, String name, List<Long> sizes) {
         return pool("MaxPool", window, far(window), Map.of());
     }
 
-    /**
-     * Average pooling. Padding counts as zeros; positions beyond it in a rounded-up window do not count.
-     *
-     * @throws NotExpressibleException for windows with padding that are rounded up
-     */
+    /** Average pooling. Padding counts as zeros; positions beyond it in a rounded-up window do not count. */
     Value averagePool(Window window) {
         boolean padded = window.padding().vertical() + window.padding().horizontal() > 0;
         if (padded && window.ceil()) {

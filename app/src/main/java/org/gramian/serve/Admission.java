@@ -58,7 +58,6 @@ final class Admission {
         this(limits, Runtime.getRuntime().availableProcessors());
     }
 
-    /** @param decoders number of threads that decode */
     Admission(Limits limits, int decoders) {
         this.decoders = decoders;
         this.maxBytes =

@@ -106,7 +106,6 @@ final class Batcher {
     /**
      * Starts the threads.
      *
-     * @param batchSize most crops of a batch; an image with more is a batch of its own
      * @param reader decodes an image, and may stop when the condition, that its request is over, is true
      */
     Batcher(

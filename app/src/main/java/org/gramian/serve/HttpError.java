@@ -15,9 +15,7 @@ import org.eclipse.jetty.util.Callback;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * An error response {@code {"error": {"code", "message"}}}. The message of an internal error is only the id of its log entry.
- */
+/** An error response {@code {"error": {"code", "message"}}}. The message of an internal error is only the id of its log entry. */
 final class HttpError extends Exception {
     private static final long serialVersionUID = 1L;
     private static final Logger LOG = LoggerFactory.getLogger(HttpError.class);
@@ -113,7 +111,7 @@ final class HttpError extends Exception {
     private void send(Context context) {
         context.status(status);
         retryAfter().ifPresent(seconds -> context.header("Retry-After", Long.toString(seconds)));
-        ResponseJson.answer(context, ResponseJson.error(code, message()));
+        Api.answer(context, Api.error(code, message()));
     }
 
     /** Handles an {@link Error}, e.g. out of memory: logs it and sets the status only. */
@@ -127,9 +125,9 @@ final class HttpError extends Exception {
         @Override
         public boolean handle(Request request, Response response, Callback callback) {
             HttpError error = ofStatus(response.getStatus());
-            response.getHeaders().put(HttpHeader.CONTENT_TYPE, ResponseJson.TYPE);
+            response.getHeaders().put(HttpHeader.CONTENT_TYPE, Api.TYPE);
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
-            byte[] body = ResponseJson.bytes(ResponseJson.error(error.code(), error.message()));
+            byte[] body = Api.bytes(Api.error(error.code(), error.message()));
             response.write(true, ByteBuffer.wrap(body), callback);
             return true;
         }

@@ -14,11 +14,7 @@ import org.gramian.model.Classifier;
 import org.gramian.model.Model;
 import org.gramian.model.ModelHeader;
 
-/**
- * A served model.
- *
- * @param name for messages and pages: the name of its file or run
- */
+/** A served model. */
 public record LoadedModel(String name, OpenModel opened, Optional<NearestImages> nearest) {
     /** How to load the model of a server, again whenever one of these files changes. */
     public record Source(List<Path> files, Loader loader) {

@@ -98,7 +98,6 @@ final class ModelSlot implements AutoCloseable {
         }
     }
 
-    /** @throws IOException if there is no usable model */
     ModelSlot(LoadedModel.Source source, Meters meters, Consumer<String> events) throws IOException {
         this.source = source;
         this.meters = meters;

@@ -1,10 +1,8 @@
 package org.gramian.serve;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.LongStream;
 
 /**
  * Options of a server.
@@ -19,7 +17,6 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
     private static final Set<String> LOCAL = Set.of("localhost", "127.0.0.1", "::1", "[::1]");
     private static final int LARGEST_PORT = 65_535;
 
-    /** @throws IllegalArgumentException if the port is out of range, or the token cannot be sent in a header */
     public ServeOptions {
         if (port < 0 || port > LARGEST_PORT) {
             throw new IllegalArgumentException("expected a port from 0 to " + LARGEST_PORT + ", found " + port);
@@ -29,13 +26,6 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
             throw new IllegalArgumentException(
                     "expected a token of printable ASCII characters without spaces, found other characters or an empty"
                             + " token");
-        }
-    }
-
-    private static void requirePositive(String what, long... limits) {
-        if (!LongStream.of(limits).allMatch(limit -> limit > 0)) {
-            throw new IllegalArgumentException(
-                    "expected limits of at least 1 for " + what + ", found " + Arrays.toString(limits));
         }
     }
 
@@ -65,10 +55,6 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
         public record Upload(int bytes, int images, long pixels, Duration time) {
             /** 20 MB, 32 images, 50 megapixels (up to 1 GB while decoding), 30 s. */
             public static final Upload DEFAULT = new Upload(20_000_000, 32, 50_000_000, Duration.ofSeconds(30));
-
-            public Upload {
-                requirePositive("request bodies", bytes, images, pixels, time.toMillis());
-            }
         }
 
         /**
@@ -80,10 +66,6 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
         public record Load(int images, int batch, Duration answer, Duration grace) {
             /** 256 images; batches of 16 crops, since larger ones are hardly faster on a CPU; 30 s each. */
             public static final Load DEFAULT = new Load(256, 16, Duration.ofSeconds(30), Duration.ofSeconds(30));
-
-            public Load {
-                requirePositive("the load", images, batch, answer.toMillis(), grace.toMillis());
-            }
         }
 
         /**
@@ -95,10 +77,6 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
         public record Connections(int perClient, Duration header) {
             /** A quarter of all connections; 15 s. */
             public static final Connections DEFAULT = new Connections(256, Duration.ofSeconds(15));
-
-            public Connections {
-                requirePositive("connections", perClient, header.toMillis());
-            }
         }
     }
 }

@@ -60,11 +60,7 @@ public final class Server implements AutoCloseable {
     private final Batcher batcher;
     private final Javalin javalin;
 
-    /**
-     * Receives messages of a server.
-     *
-     * @param events rare events, e.g. a reloaded model
-     */
+    /** Receives messages of a server. */
     public record Listener(Consumer<String> events, Consumer<String> requests) {
         public static final Listener NONE = new Listener(_ -> {}, _ -> {});
     }
@@ -83,11 +79,7 @@ public final class Server implements AutoCloseable {
         this.javalin = Javalin.create(this::configure);
     }
 
-    /**
-     * Loads the model and starts the server.
-     *
-     * @throws IOException if there is no usable model, or the server cannot listen at the address
-     */
+    /** Loads the model and starts the server. */
     public static Server start(ServeOptions options, LoadedModel.Source source, Listener listener) throws IOException {
         Server server = new Server(options, source, listener);
         try {
@@ -161,7 +153,7 @@ public final class Server implements AutoCloseable {
         read(
                 routes,
                 RequestGuard.OPENAPI,
-                context -> send(context, ResponseJson.TYPE, Server.class.getResourceAsStream("openapi.json")));
+                context -> send(context, Api.TYPE, Server.class.getResourceAsStream("openapi.json")));
         read(routes, "/", Server::webFile);
         read(routes, "/<name>", Server::webFile);
         HttpError.handle(routes);
@@ -208,7 +200,7 @@ public final class Server implements AutoCloseable {
         if (!batcher.isAlive()) {
             throw new HttpError(503, "broken", "the server can no longer run the model; see its log and restart it");
         }
-        ResponseJson.answer(context, ResponseJson.object().put("status", "ok"));
+        Api.answer(context, Api.object().put("status", "ok"));
     }
 
     public int port() {

@@ -3,8 +3,10 @@ package org.gramian.cli.train;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.gramian.cli.common.CommandHint;
@@ -13,47 +15,35 @@ import org.gramian.cli.common.EpochText;
 import org.gramian.cli.common.Progress;
 import org.gramian.run.StageClock;
 import org.gramian.train.event.TrainEvent;
-import org.gramian.train.event.TrainEvent.Audited;
-import org.gramian.train.event.TrainEvent.EpochDone;
-import org.gramian.train.event.TrainEvent.Evaluated;
-import org.gramian.train.event.TrainEvent.FirstModel;
-import org.gramian.train.event.TrainEvent.FoldDone;
-import org.gramian.train.event.TrainEvent.FoldStarted;
-import org.gramian.train.event.TrainEvent.HeadCandidate;
-import org.gramian.train.event.TrainEvent.HeadChosen;
-import org.gramian.train.event.TrainEvent.RefitSkipped;
-import org.gramian.train.event.TrainEvent.Refitted;
-import org.gramian.train.event.TrainEvent.Solved;
-import org.gramian.train.event.TrainEvent.StageDone;
-import org.gramian.train.event.TrainEvent.StageStarted;
-import org.gramian.train.event.TrainEvent.Stepped;
-import org.gramian.train.event.TrainEvent.Task;
-import org.gramian.train.event.TrainEvent.TestAccuracy;
-import org.gramian.train.event.TrainEvent.Warning;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Shows a training run: one updating bar per stage on a terminal, lines of some epochs in a log, one JSON object per event with
  * {@code --log-format json}.
  */
 final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
+    private static final JsonMapper EVENTS = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build();
     private static final int FILES_SHOWN = 10;
     private static final int FIRST_EPOCHS = 3;
 
     private final Console console;
-    private final TrainEventJson json;
     private final StageClock clock = new StageClock(InstantSource.system());
     private @Nullable Progress progress;
     private String task = "";
     private String row = "";
     private String fold = "";
-    private @Nullable StageStarted stage;
+    private @Nullable TrainEvent.StageStarted stage;
     private final Instant start = Instant.now();
     private Instant epochShown = start;
     private int epochsShown;
-    private Optional<EpochDone> lastEpoch = Optional.empty();
-    private Optional<EpochDone> bestEpoch = Optional.empty();
-    private Optional<HeadCandidate> leader = Optional.empty();
+    private Optional<TrainEvent.EpochDone> lastEpoch = Optional.empty();
+    private Optional<TrainEvent.EpochDone> bestEpoch = Optional.empty();
+    private Optional<TrainEvent.HeadCandidate> leader = Optional.empty();
     /** Whether a fold is under way and did any work, how many folds did, since when. */
     private boolean inFold;
 
@@ -65,7 +55,6 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
 
     TrainDisplay(Console console) {
         this.console = console;
-        this.json = new TrainEventJson(console, clock);
     }
 
     /**
@@ -84,20 +73,20 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     public synchronized void accept(TrainEvent event) {
         track(event);
         switch (event) {
-            case Task(String name, long done, long total) ->
+            case TrainEvent.Task(String name, long done, long total) ->
                 show((inFold && !console.isJson() ? fold : "") + name, total, done);
-            case Warning(String text) -> say(text);
-            case Audited audited -> show(audited);
-            case RefitSkipped skipped -> detail("classifier not refit: " + skipped.reason());
+            case TrainEvent.Warning(String text) -> say(text);
+            case TrainEvent.Audited audited -> show(audited);
+            case TrainEvent.RefitSkipped skipped -> detail("classifier not refit: " + skipped.reason());
             default -> {
                 if (console.isJson()) {
-                    json.accept(event, stage, fold);
+                    write(event);
                 } else {
                     show(event);
                 }
             }
         }
-        if (event instanceof FoldDone) {
+        if (event instanceof TrainEvent.FoldDone) {
             inFold = false;
             if (atWork) {
                 foldsTrained++;
@@ -106,24 +95,42 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         }
     }
 
+    /** Writes an event with its own fields for {@code --log-format json}. */
+    private void write(TrainEvent event) {
+        if (event instanceof TrainEvent.Stepped) {
+            return;
+        }
+        Map<String, Object> values = new LinkedHashMap<>();
+        if (!fold.isEmpty()) {
+            values.put("run", fold.replaceFirst(", $", ""));
+        }
+        values.putAll(EVENTS.convertValue(event, new TypeReference<Map<String, Object>>() {}));
+        if (event instanceof TrainEvent.EpochDone) {
+            clock.imagesPerSecond().ifPresent(speed -> values.put("images_per_second", speed));
+            clock.eta().ifPresent(eta -> values.put("eta_seconds", eta.toMillis() / 1e3));
+        }
+        String name = event.getClass().getSimpleName();
+        console.event(name.replaceAll("(?<!^)([A-Z])", "_$1").toLowerCase(Locale.ROOT), values);
+    }
+
     /** Keeps the state that both forms of output need. */
     private void track(TrainEvent event) {
         switch (event) {
-            case FoldStarted started -> {
+            case TrainEvent.FoldStarted started -> {
                 fold = row + (started.folds() == 1 ? "" : "fold " + started.number() + "/" + started.folds() + ", ");
                 leader = Optional.empty();
                 inFold = true;
                 atWork = false;
                 foldStart = System.nanoTime();
             }
-            case StageStarted started -> {
+            case TrainEvent.StageStarted started -> {
                 stage = started;
                 lastEpoch = Optional.empty();
                 bestEpoch = Optional.empty();
                 clock.started(started);
             }
-            case Stepped stepped -> clock.stepped(stepped);
-            case EpochDone done -> {
+            case TrainEvent.Stepped stepped -> clock.stepped(stepped);
+            case TrainEvent.EpochDone done -> {
                 clock.epochDone();
                 lastEpoch = Optional.of(done);
                 bestEpoch = done.best() ? lastEpoch : bestEpoch;
@@ -132,15 +139,15 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         }
         // a finished fold sends nothing else
         atWork |= inFold
-                && !(event instanceof FoldStarted
-                        || event instanceof FoldDone
-                        || event instanceof HeadChosen
-                        || event instanceof Warning);
+                && !(event instanceof TrainEvent.FoldStarted
+                        || event instanceof TrainEvent.FoldDone
+                        || event instanceof TrainEvent.HeadChosen
+                        || event instanceof TrainEvent.Warning);
     }
 
     private void show(TrainEvent event) {
         switch (event) {
-            case FoldStarted started ->
+            case TrainEvent.FoldStarted started ->
                 say("%ssplit '%s': %d train, %d validation%s, %d test images%s"
                         .formatted(
                                 fold,
@@ -150,24 +157,24 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                                 started.validation() == 0 ? "" : " (" + started.validationSource() + ")",
                                 started.test(),
                                 remaining(started)));
-            case FirstModel first ->
+            case TrainEvent.FirstModel first ->
                 say(fold + "first model, average pooling of " + first.images() + " training images: "
                         + testAccuracy(first.test()) + "; written to " + first.model());
-            case HeadCandidate candidate -> show(candidate);
-            case HeadChosen chosen -> show(chosen);
-            case Solved found -> detail("classifier " + solution(found));
-            case Refitted refit -> detail(refit(refit));
-            case StageStarted started ->
+            case TrainEvent.HeadCandidate candidate -> show(candidate);
+            case TrainEvent.HeadChosen chosen -> show(chosen);
+            case TrainEvent.Solved found -> detail("classifier " + solution(found));
+            case TrainEvent.Refitted refit -> detail(refit(refit));
+            case TrainEvent.StageStarted started ->
                 detail("%s: at most %d epochs of %d crops"
                         .formatted(name(started.stage()), started.epochs(), started.crops()));
-            case Stepped stepped -> show(stepped);
-            case EpochDone done -> show(done);
-            case StageDone done -> detail(name(done.stage()) + ": " + ending(done));
-            case Evaluated evaluated ->
+            case TrainEvent.Stepped stepped -> show(stepped);
+            case TrainEvent.EpochDone done -> show(done);
+            case TrainEvent.StageDone done -> detail(name(done.stage()) + ": " + ending(done));
+            case TrainEvent.Evaluated evaluated ->
                 say(fold
                         + testAccuracy(evaluated.test())
                         + (evaluated.stage() == 1 ? ", frozen backbone" : ", fine-tuned"));
-            case FoldDone over -> {
+            case TrainEvent.FoldDone over -> {
                 done();
                 if (!atWork) {
                     say(fold + "finished before; " + testAccuracy(over.test()));
@@ -178,7 +185,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     }
 
     /** The remaining time of all folds, measured on those trained so far. */
-    private String remaining(FoldStarted started) {
+    private String remaining(TrainEvent.FoldStarted started) {
         return foldsTrained == 0
                 ? ""
                 : "; eta "
@@ -187,7 +194,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     }
 
     /** Returns the accuracy with its confidence interval, as {@code test accuracy 69.2 % (95 % CI 63.1–74.7)}. */
-    private static String testAccuracy(TestAccuracy test) {
+    private static String testAccuracy(TrainEvent.TestAccuracy test) {
         return String.format(
                 Locale.ROOT,
                 "test accuracy %.1f %% (95 %% CI %.1f–%.1f)",
@@ -196,10 +203,10 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                 100 * test.high());
     }
 
-    private void show(Audited audited) {
+    private void show(TrainEvent.Audited audited) {
         done();
         audited.findings().forEach(finding -> console.warn(finding.severity() + ": " + finding.text()));
-        List<Audited.UnreadableImage> unreadable = audited.unreadable();
+        List<TrainEvent.Audited.UnreadableImage> unreadable = audited.unreadable();
         unreadable.stream()
                 .limit(FILES_SHOWN)
                 .forEach(one -> console.warn("skipping " + one.name() + ": " + one.reason()));
@@ -209,8 +216,8 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         }
     }
 
-    private void show(HeadChosen chosen) {
-        HeadCandidate best = chosen.best();
+    private void show(TrainEvent.HeadChosen chosen) {
+        TrainEvent.HeadCandidate best = chosen.best();
         detail(String.format(
                 Locale.ROOT,
                 "head %s, %s: %.1f ± %.1f %% by cross-validation on %d training images, chosen from %d",
@@ -237,7 +244,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     }
 
     /** As {@code 12 epochs, early stopping; best epoch 9  val_acc 83.3%}. */
-    private String ending(StageDone done) {
+    private String ending(TrainEvent.StageDone done) {
         String best = done.kept() < 0
                 ? "initial weights kept"
                 : "best epoch " + (done.kept() + 1)
@@ -250,7 +257,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     }
 
     /** As {@code svm: C 10, cross-validation accuracy 81.2 %}. */
-    private static String solution(Solved found) {
+    private static String solution(TrainEvent.Solved found) {
         StringBuilder text = new StringBuilder(found.classifier());
         Double cost = found.values().get("C");
         if (cost != null) {
@@ -266,7 +273,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                 .toString();
     }
 
-    private static String refit(Refitted refit) {
+    private static String refit(TrainEvent.Refitted refit) {
         String accuracy = refit.solvedAccuracy().isPresent()
                 ? String.format(
                         Locale.ROOT,
@@ -278,7 +285,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                 + (refit.kept() ? ", kept" : ", not kept");
     }
 
-    private void show(HeadCandidate candidate) {
+    private void show(TrainEvent.HeadCandidate candidate) {
         leader = leader.filter(best -> best.accuracy() >= candidate.accuracy()).or(() -> Optional.of(candidate));
         if (progress != null) {
             progress.remark(String.format(
@@ -291,8 +298,8 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         }
     }
 
-    private void show(Stepped stepped) {
-        StageStarted present = stage;
+    private void show(TrainEvent.Stepped stepped) {
+        TrainEvent.StageStarted present = stage;
         if (present == null) {
             return;
         }
@@ -304,7 +311,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     }
 
     /** A log gets the first epochs and few others; on a terminal, the bar shows the epoch. */
-    private void show(EpochDone done) {
+    private void show(TrainEvent.EpochDone done) {
         if (stage == null || console.hasBars()) {
             return;
         }

@@ -11,13 +11,9 @@ import org.gramian.image.audit.Finding;
 import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.dataset.Dataset;
 
-/**
- * HTML page of an audit: verdict, findings with images, classes and image sizes.
- *
- * @param labels caption by image name: the class and, for duplicates, the split
- */
+/** HTML page of an audit: verdict, findings with images, classes and image sizes. */
 public record AuditPage(
-        AuditReport report, ThumbnailSet album, SizePlot plot, Map<String, String> labels, String version) {
+        AuditReport report, ThumbnailSet album, Map<String, String> labels, String version) {
     /** Most lines of a list without images. */
     private static final int LINES = 200;
 
@@ -28,7 +24,7 @@ public record AuditPage(
                 .map(DuplicateGroup::images)
                 .flatMap(List::stream)
                 .forEach(member -> labels.put(member.name(), caption(member)));
-        return new AuditPage(report, album, SizePlot.of(report.contents().sizes()), labels, version);
+        return new AuditPage(report, album, labels, version);
     }
 
     private static String caption(AuditedImage member) {

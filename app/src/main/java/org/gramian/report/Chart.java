@@ -6,11 +6,7 @@ import java.util.Locale;
 import java.util.StringJoiner;
 import org.gramian.report.Scale.Tick;
 
-/**
- * Line chart, which the template {@code run/chart.jte} draws as SVG.
- *
- * @param title heading, also the accessible name
- */
+/** Line chart, which the template {@code run/chart.jte} draws as SVG. */
 public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> rules) {
     /** Width of the plot area of the SVG, without labels. */
     public static final int WIDTH = 400;

@@ -9,11 +9,7 @@ import org.gramian.basis.AtomicFile;
 
 /** Text file that is written atomically and replaces an older one. */
 public record ReportFile(Path path) {
-    /**
-     * Checks before the work that the file can be written.
-     *
-     * @throws IOException if it cannot
-     */
+    /** Checks before the work that the file can be written. */
     public static ReportFile of(Path path) throws IOException {
         AtomicFile.require(path);
         return new ReportFile(path);

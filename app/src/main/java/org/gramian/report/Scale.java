@@ -4,9 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * Linear or logarithmic mapping of an interval from {@code low} to {@code high} to 0 to 1, with ticks at round numbers.
- */
+/** Linear or logarithmic mapping of an interval from {@code low} to {@code high} to 0 to 1, with ticks at round numbers. */
 public record Scale(double low, double high, boolean logarithmic) {
     private static final int TICKS = 5;
 

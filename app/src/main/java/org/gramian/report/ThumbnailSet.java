@@ -23,7 +23,6 @@ import org.gramian.image.dataset.Sample;
 /**
  * Thumbnails of an audit page, about 800 at most (3 MB).
  *
- * @param images data URI of each thumbnail by image name
  * @param strips names of a few images by class; classes beyond the bound have none
  */
 public record ThumbnailSet(Map<String, String> images, Map<String, List<String>> strips) {

@@ -1,8 +1,7 @@
 /**
  * Reports as self-contained HTML files. Templates escape every name: folders and files may have any name.
  *
- * <p>An {@link org.gramian.report.AuditPage} shows an audit, with a {@link org.gramian.report.ThumbnailSet} of images and a {@link
- * org.gramian.report.SizePlot} of their sizes; {@link org.gramian.report.run} reports training runs. The template {@code
+ * <p>An {@link org.gramian.report.AuditPage} shows an audit, with a {@link org.gramian.report.ThumbnailSet}; {@link org.gramian.report.run} reports training runs. The template {@code
  * run/chart.jte} draws a {@link org.gramian.report.Chart} as SVG; {@link org.gramian.report.Figures} formats numbers.
  *
  * <pre>{@code

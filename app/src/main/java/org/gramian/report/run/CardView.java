@@ -13,11 +13,7 @@ import org.gramian.report.Figures.LabelledValue;
 import org.gramian.report.run.RunData.FoldData;
 import org.gramian.report.run.RunData.ModelData;
 
-/**
- * Model card: training data, model and next commands.
- *
- * @param commands to copy, labelled by their purpose
- */
+/** Model card: training data, model and next commands. */
 public record CardView(List<LabelledValue> trained, List<LabelledValue> model, List<LabelledValue> commands) {
     /** Entries of the provenance that other parts of the page show. */
     private static final Pattern ELSEWHERE = Pattern.compile("config\\..*|protocol|fold|fingerprint|seed|images");

@@ -19,12 +19,7 @@ import org.gramian.report.Chart;
 import org.gramian.report.Figures;
 import org.gramian.report.run.PredictionSet.TestPrediction;
 
-/**
- * Comparison of several runs with the first.
- *
- * @param curves accuracies by epoch; empty if no run has a history
- * @param classes recall of every class; empty if the classes differ
- */
+/** Comparison of several runs with the first. */
 public record ComparisonView(
         List<Row> rows, List<Difference> differences, Optional<Chart> curves, List<ClassRow> classes) {
     /**
@@ -56,7 +51,6 @@ public record ComparisonView(
     /**
      * Paired difference of a run from the first.
      *
-     * @param text the difference with its p-value
      * @param judgement the conclusion, or why the runs are not comparable
      * @param images test images that only one of both classifies correctly
      */
@@ -83,7 +77,6 @@ public record ComparisonView(
     /**
      * Test images that one run classifies correctly and the other does not.
      *
-     * @param name of the run that is right
      * @param shown predictions of the other run for some of them, most confident first
      */
     public record OnlyRight(String name, int count, List<TestPrediction> shown) {

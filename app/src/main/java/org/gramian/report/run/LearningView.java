@@ -23,7 +23,7 @@ import org.gramian.train.loop.StageResult;
  * @param remarks on stages that were still improving, and on a refitted classifier
  */
 public record LearningView(String fold, List<Chart> charts, String sentence, List<String> remarks) {
-    /** @param fold with at least one epoch */
+
     static LearningView of(FoldData fold) {
         List<EpochDone> epochs = fold.epochs();
         List<Chart> charts = new ArrayList<>(List.of(loss(epochs), accuracy(epochs), learningRate(epochs)));
@@ -97,9 +97,6 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
     /**
      * Draws the accuracies of several runs: on the validation set if all runs have one, otherwise on the training set. Stages are
      * marked if they begin at the same epoch in all runs.
-     *
-     * @param names legend entries; runs of different folders may share one
-     * @param histories epochs of each run; runs without epochs are left out
      */
     static Optional<Chart> comparison(List<String> names, List<List<EpochDone>> histories) {
         List<List<EpochDone>> trained =

@@ -16,11 +16,7 @@ import org.gramian.report.Figures;
 import org.gramian.report.run.PredictionSet.TestPrediction;
 import org.gramian.report.run.RunData.FoldData;
 
-/**
- * Two-dimensional embeddings of the descriptors of test images, by t-SNE and PCA.
- *
- * @param remark number of images, fold and options of t-SNE
- */
+/** Two-dimensional embeddings of the descriptors of test images, by t-SNE and PCA. */
 public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     public static final int SIDE = 400;
 
@@ -44,8 +40,6 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     /**
      * Legend entry of a class, with a colour and a shape, so that neither is needed alone. After all colours they repeat with other
      * shapes, after {@link #MARKERS} classes everything repeats.
-     *
-     * @param kind index of the class
      */
     public record Entry(int kind, String name) {
         public String colour() {
@@ -101,7 +95,6 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     /**
      * Image of a point.
      *
-     * @param text name and prediction
      * @param image number on the {@link ImageSheet}; -1 without one
      */
     public record Subject(Entry marker, String text, int image, boolean wrong) {

@@ -14,7 +14,6 @@ public record PredictionSet(List<String> classes, List<TestPrediction> predictio
      * Test image with its prediction.
      *
      * @param probability of the predicted class under the temperature of the fold, 0 to 1
-     * @param image number of its thumbnail on the {@link ImageSheet}; -1 without one
      */
     public record TestPrediction(
             ImagePrediction prediction, String truth, String predicted, double probability, int image) {

@@ -11,7 +11,6 @@ import java.util.stream.IntStream;
  * (classical scaling, Torgerson 1952; equal to PCA for Euclidean distances). The eigenvectors come from subspace iteration; the
  * coordinate largest in magnitude is made positive, so that the result is deterministic.
  *
- * @param points {@code [n, 2]}
  * @param explained explained variance ratio of both axes
  */
 @SuppressWarnings("ArrayRecordComponent") // neither compared nor changed
@@ -19,11 +18,7 @@ record PrincipalComponents(double[][] points, double[] explained) {
     private static final int MAX_ROUNDS = 300;
     private static final double TOLERANCE = 1e-10;
 
-    /**
-     * Returns the squared Euclidean distances {@code ‖x_i - x_j‖²} between all pairs of vectors, {@code [n, n]}.
-     *
-     * @throws IllegalArgumentException if lengths differ or a number is not finite
-     */
+    /** Returns the squared Euclidean distances {@code ‖x_i - x_j‖²} between all pairs of vectors, {@code [n, n]}. */
     static double[][] squaredDistances(List<float[]> vectors) {
         for (float[] vector : vectors) {
             if (vector.length != vectors.getFirst().length) {

@@ -5,12 +5,7 @@ import java.util.List;
 import org.gramian.evaluate.Calibration;
 import org.gramian.report.Figures;
 
-/**
- * Reliability diagram: accuracy by bin of confidence. Bars below the diagonal show overconfidence.
- *
- * @param title before or after temperature scaling
- * @param error expected calibration error in percent
- */
+/** Reliability diagram: accuracy by bin of confidence. Bars below the diagonal show overconfidence. */
 public record ReliabilityView(String title, String error, List<Bar> bars) {
     public static final int SIDE = 260;
 

@@ -21,7 +21,6 @@ import org.gramian.train.loop.StageResult;
  * Files of a run.
  *
  * @param folds with an evaluation, at least one
- * @param missing reasons why optional parts are missing
  */
 public record RunData(
         String name,
@@ -85,7 +84,6 @@ public record RunData(
     /**
      * Option of a run.
      *
-     * @param key with its section, as {@code stage1.rate}
      * @param origin comment of the line, such as {@code default}; empty without one
      */
     public record ConfigRow(String key, String value, String origin) {

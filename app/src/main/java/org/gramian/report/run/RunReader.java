@@ -63,11 +63,7 @@ public final class RunReader {
         this.run = run;
     }
 
-    /**
-     * Reads a run.
-     *
-     * @throws IOException if there is no evaluation, or one is damaged
-     */
+    /** Reads a run. */
     public static RunData read(Path run) throws IOException {
         return new RunReader(run).data();
     }

@@ -13,9 +13,7 @@ import java.util.Optional;
 import org.gramian.basis.Sha256;
 import org.gramian.report.ReportFile;
 
-/**
- * Report of one run or several as a self-contained HTML file, laid out by the template {@code run.jte}.
- */
+/** Report of one run or several as a self-contained HTML file, laid out by the template {@code run.jte}. */
 public record RunReport(List<RunView> runs, Optional<ComparisonView> comparison, ImageSheet sheet, String version) {
     /** Name of the report in a run folder. */
     public static final String FILE = "report.html";
@@ -25,13 +23,7 @@ public record RunReport(List<RunView> runs, Optional<ComparisonView> comparison,
 
     private static final String SCRIPT = readScript();
 
-    /**
-     * Reads runs and writes their report atomically; several runs are compared first.
-     *
-     * @param runs run folders or evaluation files; 1 to 12
-     * @throws IOException if a run has no evaluation, or the file cannot be written
-     * @throws IllegalArgumentException if there are too many runs, or {@code out} cannot be a file
-     */
+    /** Reads runs and writes their report atomically; several runs are compared first. */
     public static void write(List<Path> runs, Path out, String version) throws IOException {
         ReportFile file = ReportFile.of(out);
         List<RunData> loaded = new ArrayList<>();

@@ -11,13 +11,7 @@ import org.gramian.report.Figures;
 import org.gramian.report.run.PredictionSet.TestPrediction;
 import org.gramian.report.run.RunData.ReportPart;
 
-/**
- * View of one run.
- *
- * @param reliability before and, if a temperature was fitted, after temperature scaling
- * @param map embeddings of the first fold with a gallery
- * @param spd spectra of the first fold with SPD matrices
- */
+/** View of one run. */
 public record RunView(
         String prefix,
         RunData data,

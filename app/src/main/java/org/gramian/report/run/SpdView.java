@@ -14,11 +14,7 @@ import org.gramian.report.Figures;
 import org.gramian.report.Scale;
 import org.gramian.report.run.RunData.FoldData;
 
-/**
- * Spectra of the matrices of an SPD pooling, and dead or duplicate feature maps.
- *
- * @param inspection with at least one matrix
- */
+/** Spectra of the matrices of an SPD pooling, and dead or duplicate feature maps. */
 public record SpdView(String fold, SpdInspection inspection) {
     /** Smallest eigenvalue relative to the largest that float32 can represent meaningfully. */
     private static final double FLOOR = 1e-9;

@@ -13,14 +13,11 @@ import org.gramian.report.Figures;
 import org.gramian.report.Figures.LabelledValue;
 import org.gramian.report.run.RunData.ReportPart;
 
-/**
- * Summary of a run: a sentence, caveats, key figures, and metrics over the folds.
- */
+/** Summary of a run: a sentence, caveats, key figures, and metrics over the folds. */
 public record SummaryView(String verdict, List<String> remarks, List<LabelledValue> tiles, FoldSummary metrics) {
     /** Width of a confidence interval from which a remark is shown. */
     private static final double WIDE = 0.1;
 
-    /** @param matrix of all folds */
     static SummaryView of(RunData run, ConfusionMatrix matrix) {
         FoldSummary metrics = FoldSummary.of(run.evaluations());
         return new SummaryView(verdict(run.evaluations(), metrics, matrix), remarks(run), tiles(run, metrics), metrics);

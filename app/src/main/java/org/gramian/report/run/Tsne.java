@@ -39,9 +39,7 @@ record Tsne(double perplexity, int iterations, long seed) {
         return Math.max(1, Math.min(perplexity, (points - 1) * SHARE));
     }
 
-    /**
-     * Returns the embedding {@code [n, 2]}, starting from a plane {@code [n, 2]}. Fewer than 4 points are returned unchanged.
-     */
+    /** Returns the embedding {@code [n, 2]}, starting from a plane {@code [n, 2]}. Fewer than 4 points are returned unchanged. */
     double[][] embed(double[][] squares, double[][] plane) {
         int n = squares.length;
         if (n < 4) {

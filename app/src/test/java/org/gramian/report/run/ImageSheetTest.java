@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.image.Image;
 import org.gramian.image.ImageFormat;
@@ -58,20 +57,5 @@ class ImageSheetTest {
         assertThat(decoded).hasSize(ImageSheet.MOST);
         assertThat(sheet.overflowed()).isTrue();
         assertThat(sheet.images()).hasSize(ImageSheet.MOST);
-    }
-
-    @Test
-    void fullPageShowsKnownImages() {
-        ImageSheet sheet = new ImageSheet();
-        for (int i = 0; i < ImageSheet.MOST; i++) {
-            byte[] jpeg = {(byte) i, (byte) (i >> 8)};
-            sheet.place("p" + i, new Thumbnails(_ -> Optional.of(jpeg), false));
-        }
-        assertThat(sheet.place("p7", new Thumbnails(_ -> Optional.of(new byte[] {7, 0}), false)))
-                .hasValue(7);
-        assertThat(sheet.overflowed()).isFalse();
-        assertThat(sheet.place("new", new Thumbnails(_ -> Optional.of(new byte[] {0, 99}), false)))
-                .isEmpty();
-        assertThat(sheet.overflowed()).isTrue();
     }
 }

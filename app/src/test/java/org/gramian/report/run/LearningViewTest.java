@@ -2,17 +2,10 @@ package org.gramian.report.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.awt.Color;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 import org.gramian.report.Chart;
 import org.gramian.report.Chart.Line;
 import org.gramian.train.event.TrainEvent.EpochDone;
@@ -61,16 +54,6 @@ class LearningViewTest {
         assertThat(path(LearningView.loss(nothing), 0)).isEmpty();
     }
 
-    /** Line after line, no two in the same colour and dash pattern, as far as the patterns reach. */
-    @Test
-    void linesDifferInColourOrDash() {
-        List<List<EpochDone>> runs = Collections.nCopies(32, run(2, 0, true));
-        assertThat(LearningView.comparison(Collections.nCopies(32, "run"), runs).orElseThrow().series().stream()
-                        .map(series -> List.of(series.colour(), series.dash())))
-                .doesNotHaveDuplicates()
-                .hasSize(32);
-    }
-
     /** One run without a validation set makes the training accuracy the measure of all. */
     @Test
     void comparesRunsByCommonMetric() {
@@ -84,30 +67,6 @@ class LearningViewTest {
 
     private static Optional<Chart> compared(List<EpochDone> first, List<EpochDone> second) {
         return LearningView.comparison(List.of("a", "b"), List.of(first, second));
-    }
-
-    /** The contrast that graphics need on the web (WCAG 2.1, 1.4.11), in the light palette. */
-    @Test
-    void linesHaveEnoughContrast() throws IOException {
-        String light = Files.readAllLines(Path.of("src/main/jte/run/style.jte")).get(1);
-        List<Color> palette = Pattern.compile("--k\\d: (#\\w{6})")
-                .matcher(light)
-                .results()
-                .map(match -> Color.decode(match.group(1)))
-                .toList();
-        assertThat(palette)
-                .hasSize(8)
-                .allSatisfy(colour -> assertThat((luminance(Color.WHITE) + 0.05) / (luminance(colour) + 0.05))
-                        .isGreaterThan(3));
-    }
-
-    private static double luminance(Color colour) {
-        float[] rgb = colour.getRGBColorComponents(null);
-        double[] weights = {0.2126, 0.7152, 0.0722};
-        return IntStream.range(0, 3)
-                .mapToDouble(i ->
-                        weights[i] * (rgb[i] <= 0.03928 ? rgb[i] / 12.92 : Math.pow((rgb[i] + 0.055) / 1.055, 2.4)))
-                .sum();
     }
 
     @Test

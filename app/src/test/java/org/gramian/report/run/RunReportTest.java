@@ -19,10 +19,8 @@ import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.FoldSummary;
-import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
-import org.gramian.model.Logits;
 import org.gramian.report.Figures;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -205,24 +203,6 @@ class RunReportTest {
                 .contains(folds.get(1).accuracy().text());
     }
 
-    /** Both folds test the same images, but only the second has a gallery. */
-    @Test
-    void mapShowsPredictionsOfItsFold() throws IOException {
-        Path second = run("folds").resolve("fold-2");
-        MadeUpRun.in(second).write(7);
-        Evaluation own = MadeUpRun.in(second).evaluation(7, "third 2", second);
-        MadeUpRun.in(run("folds")).evaluation(8, "third 1", run("folds").resolve("fold-1"));
-        Matcher wrong = Pattern.compile("<path class=\"k\\d+ wrong\"[^>]*><title>([^:]*):")
-                .matcher(report(run("folds")));
-        List<String> rimmed =
-                wrong.results().map(one -> one.group(1)).distinct().toList();
-        assertThat(rimmed)
-                .containsExactlyInAnyOrderElementsOf(own.predictions().stream()
-                        .filter(one -> !one.right())
-                        .map(one -> one.name())
-                        .toList());
-    }
-
     @Test
     void showsSignedGainOfStageTwo() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("a"));
@@ -251,24 +231,6 @@ class RunReportTest {
                 .doesNotContain("McNemar");
         assertThatThrownBy(() -> RunReport.write(List.of(), root.resolve("x.html"), "1"))
                 .has(facts("1", "12", "0"));
-    }
-
-    /** One run predicts one class for all images. */
-    @Test
-    void namesBetterRunAndUndefinedPrecision() throws IOException {
-        MadeUpRun made = MadeUpRun.in(run("a"));
-        Evaluation usual = made.evaluation(1, "holdout", run("a"));
-        List<ImagePrediction> same = usual.predictions().stream()
-                .map(one -> new ImagePrediction(one.name(), one.truth(), Logits.of(new double[] {1, 0, 0, 0})))
-                .toList();
-        Files.createDirectories(run("b"));
-        EvaluationFile.write(
-                run("b").resolve("evaluation.json"), new Evaluation(usual.setting(), usual.classes(), same));
-        String html = report(run("a"), run("b"));
-        assertThat(html).containsPattern("<td>[^<]*\\bworse [^<]*\\ba</td>");
-        assertThat(report(run("b"), run("a"))).containsPattern("<td>[^<]*\\bbetter [^<]*\\bb</td>");
-        assertThat(report(run("b")))
-                .contains("<td class=\"count\">0</td><td class=\"count\">0</td><td class=\"count\">-</td>");
     }
 
     @Test

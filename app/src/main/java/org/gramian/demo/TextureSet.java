@@ -24,10 +24,6 @@ import org.gramian.basis.AtomicFile;
  * with which pattern. Patterns cover half of a patch, so that the mean colour does not depend on the class either.
  *
  * <p>Equal values give equal bytes on every machine; no fonts or display are needed. An image does not depend on the number of images.
- *
- * @param images of each class
- * @param side of the square images in pixels
- * @param seed of all random numbers
  */
 public record TextureSet(int images, int side, long seed) {
     /** Names of the colours in the order of the RGB channels. */
@@ -47,7 +43,6 @@ public record TextureSet(int images, int side, long seed) {
     private static final int MOST_SIDE = 1024;
     private static final int MOST_IMAGES = 10_000;
 
-    /** @throws IllegalArgumentException if the number or size of the images is out of range */
     public TextureSet {
         if (images < 1 || images > MOST_IMAGES || side < LEAST_SIDE || side > MOST_SIDE) {
             throw new IllegalArgumentException(
@@ -73,7 +68,6 @@ public record TextureSet(int images, int side, long seed) {
      *
      * @param progress receives the number of images present, from many threads
      * @param stop checked before each image; once true, the rest is skipped
-     * @return whether all images are present
      */
     public boolean write(Path folder, LongConsumer progress, BooleanSupplier stop) throws IOException {
         for (String name : classes()) {
@@ -153,10 +147,8 @@ public record TextureSet(int images, int side, long seed) {
     /**
      * Round patch in a cell of the grid, whose side is 1.
      *
-     * @param pattern 0 for stripes, 1 for dots, 2 for checks
      * @param period of the pattern, relative to the cell
      * @param ink RGB of the pattern, 0 to 255
-     * @param paper RGB between
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Patch(

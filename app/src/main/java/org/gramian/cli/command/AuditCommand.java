@@ -43,11 +43,10 @@ import picocli.CommandLine.Parameters;
         name = "audit",
         mixinStandardHelpOptions = true,
         header = "Check a dataset: unreadable images, duplicates, class imbalance.",
-        description = {
-            "Reads every image once and reports class counts, unreadable images, duplicates and near-duplicates (also",
-            "across classes and splits), small or imbalanced classes, and unusual sizes, aspect ratios and colours.",
-            "Exit code 3 if an error would invalidate training."
-        })
+        description = """
+                Reads every image once and reports class counts, unreadable images, duplicates and near-duplicates (also
+                across classes and splits), small or imbalanced classes, and unusual sizes, aspect ratios and colours.
+                Exit code 3 if an error would invalidate training.""")
 public final class AuditCommand implements Callable<Integer> {
     private static final Path STANDARD_OUTPUT = Path.of("-");
 

@@ -31,14 +31,11 @@ import picocli.CommandLine.Parameters;
         name = "backbones",
         mixinStandardHelpOptions = true,
         header = "List backbones and their layers.",
-        description = {
-            "Without NAME: all backbones with default layer, shape of its feature maps, number of parameters up to it"
-                    + " and",
-            "in total, source and licence of the weights.",
-            "With NAME, of a backbone or of an ONNX file: its layers, each with the shape of its output and the"
-                    + " parameters",
-            "up to it. Every layer can be the feature layer."
-        })
+        description = """
+                Without NAME: all backbones with default layer, shape of its feature maps, number of parameters up to it and
+                in total, source and licence of the weights.
+                With NAME, of a backbone or of an ONNX file: its layers, each with the shape of its output and the parameters
+                up to it. Every layer can be the feature layer.""")
 public final class BackbonesCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();

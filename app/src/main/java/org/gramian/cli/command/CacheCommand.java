@@ -32,13 +32,10 @@ import picocli.CommandLine.Option;
         name = "cache",
         mixinStandardHelpOptions = true,
         header = "List the cache folder and remove old files.",
-        description = {
-            "Lists features, weights and unpacked libraries with their sizes and last use. The folder is"
-                    + " GRAMIAN_CACHE, or",
-            "gramian in the user's cache folder. After a run, the least recently used features above"
-                    + " GRAMIAN_CACHE_SIZE",
-            "(default: 10GB or a tenth of the free disk space, whichever is smaller; none: no limit) are removed."
-        },
+        description = """
+                Lists features, weights and unpacked libraries with their sizes and last use. The folder is GRAMIAN_CACHE, or
+                gramian in the user's cache folder. After a run, the least recently used features above GRAMIAN_CACHE_SIZE
+                (default: 10GB or a tenth of the free disk space, whichever is smaller; none: no limit) are removed.""",
         synopsisSubcommandLabel = "[prune]",
         subcommands = CacheCommand.Prune.class)
 public final class CacheCommand implements Callable<Integer> {
@@ -145,11 +142,9 @@ public final class CacheCommand implements Callable<Integer> {
             name = "prune",
             mixinStandardHelpOptions = true,
             header = "Remove the least recently used features.",
-            description = {
-                "Removes the least recently used features above the limit GRAMIAN_CACHE_SIZE, e.g. 2GB. Removed files"
-                        + " are",
-                "computed or unpacked again when needed. Weights, and libraries in use by a running process, are kept."
-            })
+            description = """
+                    Removes the least recently used features above the limit GRAMIAN_CACHE_SIZE, e.g. 2GB. Removed files are
+                    computed or unpacked again when needed. Weights, and libraries in use by a running process, are kept.""")
     static final class Prune implements Callable<Integer> {
         @Mixin
         private final Console console = new Console();
@@ -157,16 +152,13 @@ public final class CacheCommand implements Callable<Integer> {
         @Option(names = "--all", description = "remove all features and unpacked libraries")
         private boolean all;
 
-        @Option(names = "--dry-run", description = "remove nothing, print what would be removed")
-        private boolean dry;
-
         @Override
         public Integer call() throws IOException {
             Path folder = CacheFolder.ofProcess();
             Path features = folder.resolve(FEATURES);
             if (Files.isDirectory(features)) {
                 long limit = all ? 0 : FeatureCache.limit(features);
-                FeatureCache.Pruned pruned = FeatureCache.prune(features, limit, dry);
+                FeatureCache.Pruned pruned = FeatureCache.prune(features, limit, false);
                 report(FEATURES, pruned.bytes());
                 console.out().println("features left: " + ByteSize.text(pruned.remaining()));
             } else {
@@ -192,16 +184,13 @@ public final class CacheCommand implements Callable<Integer> {
         }
 
         private void remove(Path place) throws IOException {
-            if (dry) {
-                return;
-            }
             for (Path path : walk(place).reversed()) {
                 Files.delete(path);
             }
         }
 
         private void report(String what, long removed) {
-            console.out().println(what + ": " + (dry ? "would remove " : "removed ") + ByteSize.text(removed));
+            console.out().println(what + ": " + "removed " + ByteSize.text(removed));
         }
     }
 }

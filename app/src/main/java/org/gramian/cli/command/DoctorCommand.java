@@ -47,16 +47,13 @@ import picocli.CommandLine.Option;
         name = "doctor",
         mixinStandardHelpOptions = true,
         header = "Check the installation: libtorch, GPU, numerical accuracy, speed.",
-        description = {
-            "Shows versions, device, libtorch and threads, checks the gradient of every layer against central",
-            "differences, and times a training step of a pooling. Exit code 1 if a check fails.",
-            "",
-            "With --pooling, compares the gradients of one pooling with central differences in double precision"
-                    + " instead, on",
-            "small random features, for 8 to 100 elements of the features and of every parameter. Formulas of the"
-                    + " paper or",
-            "its authors that are not the derivative must deviate by exactly the documented amount."
-        })
+        description = """
+                Shows versions, device, libtorch and threads, checks the gradient of every layer against central
+                differences, and times a training step of a pooling. Exit code 1 if a check fails.
+
+                With --pooling, compares the gradients of one pooling with central differences in double precision instead, on
+                small random features, for 8 to 100 elements of the features and of every parameter. Formulas of the paper or
+                its authors that are not the derivative must deviate by exactly the documented amount.""")
 public final class DoctorCommand implements Callable<Integer> {
     private static final Pooling POOLING = Pooling.parse("conv:256/rbf/spd:128/relu/triu/root/l2");
     private static final Shape FEATURES = Shape.of(8, 256, 14, 14);
@@ -115,7 +112,7 @@ public final class DoctorCommand implements Callable<Integer> {
     /** Compares the gradients of a pooling with central differences. */
     private int check(String spec) {
         if (json) {
-            throw new IllegalArgumentException("--pooling checks one pooling only: expected no --json, found it");
+            throw new IllegalArgumentException("expected --pooling or --json, found both");
         }
         Pooling parsed = Pooling.parse(spec);
         PoolingCheck check = PoolingCheck.of(parsed, torch.prepare());

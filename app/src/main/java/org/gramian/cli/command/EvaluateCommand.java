@@ -43,13 +43,11 @@ import picocli.CommandLine.Parameters;
         name = "evaluate",
         mixinStandardHelpOptions = true,
         header = "Evaluate a model on labelled images: accuracy, F1, confusion matrix.",
-        description = {
-            "Shows accuracy with its confidence interval, calibration error, precision and recall of every class, the",
-            "confusion matrix and the most confident errors. Evaluates the model's own test set of the dataset that it"
-                    + " was",
-            "trained on, and all images of other datasets.",
-            "Classes are matched by name. Unreadable images are skipped and listed; the exit code is then 3."
-        })
+        description = """
+                Shows accuracy with its confidence interval, calibration error, precision and recall of every class, the
+                confusion matrix and the most confident errors. Evaluates the model's own test set of the dataset that it was
+                trained on, and all images of other datasets.
+                Classes are matched by name. Unreadable images are skipped and listed; the exit code is then 3.""")
 public final class EvaluateCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();
@@ -113,7 +111,6 @@ public final class EvaluateCommand implements Callable<Integer> {
     private final EngineOptions engine = new EngineOptions();
 
     @Parameters(index = "1", paramLabel = "DIR", description = "folder of images, or a CSV file of path,label[,fold]")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
 
     @Override

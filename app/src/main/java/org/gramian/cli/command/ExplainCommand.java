@@ -45,11 +45,9 @@ import picocli.CommandLine.Parameters;
         name = "explain",
         mixinStandardHelpOptions = true,
         header = "Explain a prediction by image regions and channel pairs.",
-        description = {
-            "Backpropagates the score of a class to the feature maps, through classifier, SPD layers and kernel, and"
-                    + " writes",
-            "a heat map of the image with the channel pairs that contribute most."
-        })
+        description = """
+                Backpropagates the score of a class to the feature maps, through classifier, SPD layers and kernel, and writes
+                a heat map of the image with the channel pairs that contribute most.""")
 public final class ExplainCommand implements Callable<Integer> {
     /** More could not be looked at, and each takes a map of the image. */
     private static final int MAX_PAIRS = 100;
@@ -101,11 +99,9 @@ public final class ExplainCommand implements Callable<Integer> {
     private final TrainedModel model = new TrainedModel();
 
     @Parameters(index = "1", paramLabel = "IMAGE", description = "the image")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path imageFile;
 
     @Parameters(index = "2", paramLabel = "OUT.png", description = "the image to write")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 
     @Override

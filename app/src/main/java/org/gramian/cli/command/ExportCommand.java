@@ -39,16 +39,11 @@ import picocli.CommandLine.Parameters;
         name = "export",
         mixinStandardHelpOptions = true,
         header = "Export a model to ONNX.",
-        description = {
-            "Writes backbone, pooling and classifier with standard ONNX operators. Input 'images' [n, 3, s, s];"
-                    + " outputs",
-            "'scores' [n, k], 'probabilities' [n, k] and 'descriptors' [n, d]. The preprocessing is in the file's"
-                    + " metadata.",
-            "Then runs the file in ONNX Runtime and compares it with the model; if they differ by more than 0.001, no"
-                    + " file",
-            "is written and the exit code is 1. 'gramian predict', 'evaluate', 'embed' and 'serve' take the file as"
-                    + " MODEL."
-        })
+        description = """
+                Writes backbone, pooling and classifier with standard ONNX operators. Input 'images' [n, 3, s, s]; outputs
+                'scores' [n, k], 'probabilities' [n, k] and 'descriptors' [n, d]. The preprocessing is in the file's metadata.
+                Then runs the file in ONNX Runtime and compares it with the model; if they differ by more than 0.001, no file
+                is written and the exit code is 1. 'gramian predict', 'evaluate', 'embed' and 'serve' take the file as MODEL.""")
 public final class ExportCommand implements Callable<Integer> {
     private static final int SYNTHETIC_IMAGES = 4;
 

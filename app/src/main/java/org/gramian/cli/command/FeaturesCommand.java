@@ -50,14 +50,11 @@ import picocli.CommandLine.Parameters;
         name = "features",
         mixinStandardHelpOptions = true,
         header = "Extract and cache feature maps of images.",
-        description = {
-            "Computes feature maps of all images of a dataset, for use in other programs.",
-            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'image' [rows], an index into"
-                    + " the",
-            "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata as JSON. Each crop of each image is a"
-                    + " row.",
-            "Unreadable images are skipped and listed; the exit code is then 3."
-        })
+        description = """
+                Computes feature maps of all images of a dataset, for use in other programs.
+                OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'image' [rows], an index into the
+                metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata as JSON. Each crop of each image is a row.
+                Unreadable images are skipped and listed; the exit code is then 3.""")
 public final class FeaturesCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();
@@ -71,25 +68,13 @@ public final class FeaturesCommand implements Callable<Integer> {
             defaultValue = "center",
             description = "crops: center, resize, paper or ten, optionally :SIZE (default: 224) and +flips"
                     + " (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private String plan;
-
-    @Option(names = "--training", description = "training crops, drawn with --seed, instead of test crops")
-    private boolean training;
-
-    @Option(
-            names = "--seed",
-            paramLabel = "N",
-            defaultValue = "0",
-            description = "random seed of the crops (default: ${DEFAULT-VALUE})")
-    private long seed;
 
     @Option(
             names = "--dtype",
             paramLabel = "TYPE",
             defaultValue = "f32",
             description = "precision: f32 or f16 (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private DType precision;
 
     @Option(
@@ -112,11 +97,9 @@ public final class FeaturesCommand implements Callable<Integer> {
     private final TorchOptions torch = new TorchOptions();
 
     @Parameters(index = "0", paramLabel = "DIR", description = "folder of images, or a CSV file of path,label[,fold]")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
 
     @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 
     @Override
@@ -125,7 +108,7 @@ public final class FeaturesCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--dtype: expected f32 or f16, found " + precision);
         }
         CropPlan parsed = CropPlan.parse(plan);
-        Crops crops = training ? parsed.training(seed) : parsed.testing();
+        Crops crops = parsed.testing();
         backbone.backbone().features(crops.size(), crops.size());
         caching.check();
         if (!out.toString().endsWith(".safetensors")) {
@@ -222,8 +205,7 @@ public final class FeaturesCommand implements Callable<Integer> {
                 required = true,
                 paramLabel = "NAME",
                 description = "backbone, e.g. googlenet, gramian-s or filters, which need no download, or FILE.onnx")
-        @SuppressWarnings("NullAway.Init") // set by picocli
-        private String name;
+            private String name;
 
         @Option(
                 names = "--layer",

@@ -34,11 +34,10 @@ import picocli.CommandLine.Parameters;
         name = "methods",
         mixinStandardHelpOptions = true,
         header = "List pooling methods with formula and reference.",
-        description = {
-            "Without NAME: all methods by family, with descriptor size and number of parameters on a backbone.",
-            "With NAME: formula, reference and the stages of one method. Needs neither weights nor libtorch.",
-            "Use one by its name: 'gramian train DIR --pooling NAME'."
-        })
+        description = """
+                Without NAME: all methods by family, with descriptor size and number of parameters on a backbone.
+                With NAME: formula, reference and the stages of one method. Needs neither weights nor libtorch.
+                Use one by its name: 'gramian train DIR --pooling NAME'.""")
 public final class MethodsCommand implements Callable<Integer> {
     /** Word of a pooling's text: not an argument after a colon, a comma or an equals sign. */
     private static final Pattern WORD = Pattern.compile("(?<![a-z0-9.=:,-])[a-z][a-z0-9-]*");

@@ -37,15 +37,12 @@ import picocli.CommandLine.Parameters;
         name = "nearest",
         mixinStandardHelpOptions = true,
         header = "Find the training images nearest to an image.",
-        description = {
-            "Compares descriptors with the gallery of training images that 'gramian train' stores beside the model,"
-                    + " and prints",
-            "the nearest ones with class and Euclidean distance of unit vectors: 0 is identical, 1.41 is orthogonal.",
-            "An unreadable image is reported in its row, and the exit code is then 3.",
-            "jsonl: {\"image\":, \"nearest\":[{\"name\":, \"class\":, \"distance\":}]} in each line, or {\"image\":,"
-                    + " \"error\":};",
-            "csv: image,rank,name,class,distance,error."
-        })
+        description = """
+                Compares descriptors with the gallery of training images that 'gramian train' stores beside the model, and prints
+                the nearest ones with class and Euclidean distance of unit vectors: 0 is identical, 1.41 is orthogonal.
+                An unreadable image is reported in its row, and the exit code is then 3.
+                jsonl: {"image":, "nearest":[{"name":, "class":, "distance":}]} in each line, or {"image":, "error":};
+                csv: image,rank,name,class,distance,error.""")
 public final class NearestCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();
@@ -62,7 +59,6 @@ public final class NearestCommand implements Callable<Integer> {
             paramLabel = "FORMAT",
             defaultValue = "table",
             description = "output format: table, jsonl or csv (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private ResultLines.Format format;
 
     @Mixin
@@ -76,7 +72,6 @@ public final class NearestCommand implements Callable<Integer> {
             arity = "1..*",
             paramLabel = "IMAGE|DIR",
             description = "images, or folders (searched recursively)")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> inputs;
 
     @Override

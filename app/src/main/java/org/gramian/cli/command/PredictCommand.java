@@ -40,12 +40,11 @@ import picocli.CommandLine.Parameters;
         name = "predict",
         mixinStandardHelpOptions = true,
         header = "Classify images.",
-        description = {
-            "Prints the most probable classes of every image. An unreadable image is reported in its row, and the exit",
-            "code is then 3.",
-            "jsonl: {\"image\":, \"class\":, \"probability\":, \"top\":[{\"class\":, \"probability\":}]} in each line,",
-            "or {\"image\":, \"error\":}; csv: image,class,probability,class_1,probability_1,…,error."
-        })
+        description = """
+                Prints the most probable classes of every image. An unreadable image is reported in its row, and the exit
+                code is then 3.
+                jsonl: {"image":, "class":, "probability":, "top":[{"class":, "probability":}]} in each line,
+                or {"image":, "error":}; csv: image,class,probability,class_1,probability_1,…,error.""")
 public final class PredictCommand implements Callable<Integer> {
     /** Class name of a rejected prediction. */
     private static final String UNKNOWN = "unknown";
@@ -68,7 +67,6 @@ public final class PredictCommand implements Callable<Integer> {
             paramLabel = "FORMAT",
             defaultValue = "table",
             description = "output format: table, jsonl or csv (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private ResultLines.Format format;
 
     @Option(
@@ -92,7 +90,6 @@ public final class PredictCommand implements Callable<Integer> {
             arity = "1..*",
             paramLabel = "IMAGE|DIR|-",
             description = "images, folders (searched recursively), or '-' to read file names from standard input")
-    @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> inputs;
 
     @Override

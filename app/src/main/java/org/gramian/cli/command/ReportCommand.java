@@ -22,14 +22,12 @@ import picocli.CommandLine.Parameters;
         name = "report",
         mixinStandardHelpOptions = true,
         header = "Write an HTML report of one or several runs.",
-        description = {
-            "Writes one self-contained HTML file: accuracy with confidence interval, learning curves, confusion matrix"
-                    + " with",
-            "its images, precision and recall per class, most confident errors, calibration, a map of the test images,",
-            "pooling statistics, configuration and model. Several runs are compared first.",
-            "Examples: gramian report runs/2026-11-15-fmd",
-            "gramian report runs/average runs/spd --out comparison.html"
-        })
+        description = """
+                Writes one self-contained HTML file: accuracy with confidence interval, learning curves, confusion matrix with
+                its images, precision and recall per class, most confident errors, calibration, a map of the test images,
+                pooling statistics, configuration and model. Several runs are compared first.
+                Examples: gramian report runs/2026-11-15-fmd
+                gramian report runs/average runs/spd --out comparison.html""")
 public final class ReportCommand implements Callable<Integer> {
     private static final String OF_SEVERAL = "comparison.html";
 

@@ -36,7 +36,6 @@ final class ResultLines {
     /**
      * Result of one image in each format.
      *
-     * @param text what follows the image's name
      * @param json members beside {@code image}
      * @param rows fields between the image and the error
      */
@@ -53,7 +52,6 @@ final class ResultLines {
     /**
      * Writes the header.
      *
-     * @param columns of CSV, the first {@code image}, the last {@code error}
      * @param title what a table shows before the result of an image, given its visible name
      */
     ResultLines(
@@ -77,11 +75,7 @@ final class ResultLines {
         out.flush();
     }
 
-    /**
-     * Computes images and writes their results.
-     *
-     * @param show converts a result; an {@link IllegalArgumentException} makes it a failure
-     */
+    /** Computes images and writes their results. */
     void run(
             Classifier classifier,
             ImageReader reader,

@@ -24,13 +24,10 @@ import picocli.CommandLine.Option;
         name = "serve",
         mixinStandardHelpOptions = true,
         header = "Serve a model over HTTP, with a web page.",
-        description = {
-            "Endpoints: POST /v1/predict and /v1/embed, GET /v1/model, /health, /metrics and /openapi.json, and a web"
-                    + " page",
-            "at / to drop or paste images. Concurrent requests are batched. Ctrl-C or SIGTERM: finishes accepted"
-                    + " requests",
-            "and exits. A changed model file is reloaded without downtime."
-        })
+        description = """
+                Endpoints: POST /v1/predict and /v1/embed, GET /v1/model, /health, /metrics and /openapi.json, and a web page
+                at / to drop or paste images. Concurrent requests are batched. Ctrl-C or SIGTERM: finishes accepted requests
+                and exits. A changed model file is reloaded without downtime.""")
 public final class ServeCommand implements Callable<Integer> {
     private static final String TOKEN_VARIABLE = "GRAMIAN_TOKEN";
 

@@ -27,11 +27,9 @@ import picocli.CommandLine.Option;
         name = "show",
         mixinStandardHelpOptions = true,
         header = "Show the metadata of a model file.",
-        description = {
-            "Architecture, number of parameters, classes, preprocessing, training configuration and metrics. Reads"
-                    + " only the",
-            "file's header; libtorch is not needed."
-        })
+        description = """
+                Architecture, number of parameters, classes, preprocessing, training configuration and metrics. Reads only the
+                file's header; libtorch is not needed.""")
 public final class ShowCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();

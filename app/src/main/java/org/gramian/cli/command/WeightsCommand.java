@@ -47,11 +47,9 @@ import picocli.CommandLine.Spec;
         name = "weights",
         mixinStandardHelpOptions = true,
         header = "List, download, import and verify pretrained weights.",
-        description = {
-            "Weights are stored in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in"
-                    + " the",
-            "cache folder. NAME is a backbone, e.g. vgg16, or a variant, e.g. resnet50-v2."
-        },
+        description = """
+                Weights are stored in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in the
+                cache folder. NAME is a backbone, e.g. vgg16, or a variant, e.g. resnet50-v2.""",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             WeightsCommand.Listing.class,
@@ -130,14 +128,11 @@ public final class WeightsCommand implements Runnable {
             name = "import",
             mixinStandardHelpOptions = true,
             header = "Install weights from a local file.",
-            description = {
-                "FILE is a safetensors file or a PyTorch state dictionary (.pth), detected by content, or a network in"
-                        + " ONNX",
-                "(.onnx). No code in it is executed. The file itself is not changed.",
-                "Without NAME, the names and shapes of the tensors select the backbone. A network in ONNX becomes the"
-                        + " backbone",
-                "NAME: its results are compared with ONNX Runtime first."
-            })
+            description = """
+                    FILE is a safetensors file or a PyTorch state dictionary (.pth), detected by content, or a network in ONNX
+                    (.onnx). No code in it is executed. The file itself is not changed.
+                    Without NAME, the names and shapes of the tensors select the backbone. A network in ONNX becomes the backbone
+                    NAME: its results are compared with ONNX Runtime first.""")
     static final class Import implements Callable<Integer> {
         @Mixin
         private final Console console = new Console();

@@ -26,11 +26,7 @@ public final class EngineOptions {
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
-    /**
-     * Returns the model file.
-     *
-     * @throws IOException if the argument is a folder with no model, or with several
-     */
+    /** Returns the model file. */
     public Path model() throws IOException {
         return TrainedModel.find(typed);
     }

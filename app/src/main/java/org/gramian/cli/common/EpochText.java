@@ -8,12 +8,7 @@ import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.StageStarted;
 import org.gramian.train.event.TrainEvent.Stepped;
 
-/**
- * One line about an epoch, as {@code epoch 3/25  loss 1.710  acc 44.6%  val_acc 53.3%  lr 0.97  416 img/s  eta 0:27}.
- *
- * @param stage current stage
- * @param clock its speed and remaining time
- */
+/** One line about an epoch, as {@code epoch 3/25  loss 1.710  acc 44.6%  val_acc 53.3%  lr 0.97  416 img/s  eta 0:27}. */
 public record EpochText(StageStarted stage, StageClock clock) {
     private static final String GAP = "  ";
     private static final double LARGE = 1000;
@@ -27,11 +22,7 @@ public record EpochText(StageStarted stage, StageClock clock) {
                 + speed();
     }
 
-    /**
-     * Returns the text beside a progress bar.
-     *
-     * @param last finished epoch, for the validation accuracy
-     */
+    /** Returns the text beside a progress bar. */
     public String beside(Stepped stepped, Optional<EpochDone> last) {
         return epoch(stepped.epoch()) + numbers(stepped.loss(), stepped.accuracy()) + validation(last) + speed();
     }

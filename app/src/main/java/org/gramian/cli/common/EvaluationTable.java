@@ -16,11 +16,7 @@ import org.gramian.evaluate.PredictionTable;
 import org.gramian.evaluate.PredictionTable.Row;
 import org.gramian.evaluate.Temperature;
 
-/**
- * Formats one evaluation for a terminal: metrics, classes with the confusion matrix, and the most confident errors.
- *
- * @param evaluation what is shown
- */
+/** Formats one evaluation for a terminal: metrics, classes with the confusion matrix, and the most confident errors. */
 public record EvaluationTable(Evaluation evaluation) {
     /** So many classes fit a screen, in both directions; of more the hardest are shown, and what is confused most. */
     static final int CLASSES = 20;

@@ -14,11 +14,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.layout.DatasetLayout.Flat;
 
-/**
- * The images that a command line names: files, all images of folders, or those that the lines of standard input name.
- *
- * @param arguments as they were typed
- */
+/** The images that a command line names: files, all images of folders, or those that the lines of standard input name. */
 public record ImageInputs(List<String> arguments) {
     private static final String STANDARD_INPUT = "-";
 
@@ -41,12 +37,7 @@ public record ImageInputs(List<String> arguments) {
         return arguments.stream().anyMatch(argument -> Files.isDirectory(Path.of(argument)));
     }
 
-    /**
-     * The files, in the order of the arguments, those of a folder sorted.
-     *
-     * @param remarks receives files in a folder that are not images
-     * @throws IOException if there is no image in a folder, or it cannot be read
-     */
+    /** The files, in the order of the arguments, those of a folder sorted. */
     public List<Path> named(Consumer<String> remarks) throws IOException {
         List<Path> files = new ArrayList<>();
         for (String argument : arguments) {

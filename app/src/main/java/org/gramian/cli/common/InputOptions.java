@@ -60,11 +60,7 @@ public final class InputOptions {
         return onnx(remarks).resolve(nameOrFile);
     }
 
-    /**
-     * Parses a preprocessing. Means and standard deviations of at most 1 are fractions of 255.
-     *
-     * @throws IllegalArgumentException if the text is none
-     */
+    /** Parses a preprocessing. Means and standard deviations of at most 1 are fractions of 255. */
     static Preprocessing parse(String text) {
         Matcher form = FORM.matcher(text.strip());
         try {

@@ -31,20 +31,14 @@ import org.gramian.tensor.file.TensorFileException;
 /**
  * Installs networks of ONNX files as backbones, after a comparison with ONNX Runtime.
  *
- * @param store target
  * @param input preprocessing; if empty, that of the file's metadata, else ImageNet's
- * @param remarks receives notes, one sentence each
  */
 public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consumer<String> remarks) {
     private static final int COLOURS = 3;
     private static final int LONGEST_STEM = 40;
     private static final int DIGITS = 8;
 
-    /**
-     * Returns a backbone by name or file, without installing a network of an ONNX file.
-     *
-     * @throws UnusableWeightsException if the file does not define a usable network
-     */
+    /** Returns a backbone by name or file, without installing a network of an ONNX file. */
     public static Backbone backbone(String nameOrFile, WeightStore store) throws IOException {
         if (!WeightStore.isOnnx(nameOrFile)) {
             return store.backbone(nameOrFile);
@@ -84,13 +78,7 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
         }
     }
 
-    /**
-     * Installs a network under a name of the user's choice.
-     *
-     * @return the file in the store
-     * @throws IllegalArgumentException if the name is that of a built-in backbone or not well-formed
-     * @throws UnusableWeightsException if the file is no usable network or differs from ONNX Runtime
-     */
+    /** Installs a network under a name of the user's choice. */
     public Path install(String name, Path file) throws IOException {
         if (!WeightName.isWellFormed(name) || Backbones.names().contains(name)) {
             throw new IllegalArgumentException(
@@ -103,14 +91,7 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
                         install(backbone(name, content, file, preprocessing(reference)), content, file, reference));
     }
 
-    /**
-     * Installs the weights of a built-in backbone.
-     *
-     * @param file file of a network with the same layers
-     * @param source name of the file for the provenance
-     * @return the file in the store
-     * @throws UnusableWeightsException if the file has other layers, or its results differ from the backbone's
-     */
+    /** Installs the weights of a built-in backbone. */
     public Path installNative(WeightName name, Path file, String source) throws IOException {
         Backbone backbone = Backbone.of(name.architecture());
         return open(file, (content, reference, arena) -> {

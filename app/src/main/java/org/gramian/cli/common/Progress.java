@@ -56,7 +56,6 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         private final Line line;
         private @Nullable ProgressBar bar;
 
-        /** @param delay shortest duration of a task with a bar, in milliseconds */
         Bar(String task, long all, PrintStream terminal, long delay) {
             this.line = new Line(terminal);
             BarText text = new BarText();

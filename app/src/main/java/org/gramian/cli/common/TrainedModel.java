@@ -27,20 +27,12 @@ public final class TrainedModel {
         }
     }
 
-    /**
-     * Returns the model file.
-     *
-     * @throws IOException if a folder has none, or several below it
-     */
+    /** Returns the model file. */
     public Path file() throws IOException {
         return find(typed);
     }
 
-    /**
-     * Returns the file itself, or the model in a folder.
-     *
-     * @throws IOException if a folder has none, or several below it
-     */
+    /** Returns the file itself, or the model in a folder. */
     public static Path find(Path typed) throws IOException {
         Path inside = typed.resolve(MODEL);
         if (!Files.isDirectory(typed) || Files.isRegularFile(inside)) {
@@ -69,11 +61,7 @@ public final class TrainedModel {
                 + (models.size() > SHOWN ? ", ..." : "");
     }
 
-    /**
-     * Returns the file for commands that need more than predictions: gradients, or descriptors as training saw them.
-     *
-     * @throws IOException also if it is an ONNX file
-     */
+    /** Returns the file for commands that need more than predictions: gradients, or descriptors as training saw them. */
     public Path notExported() throws IOException {
         if (ExportedFile.isNamed(typed)) {
             throw new MissingModelException(typed

@@ -43,11 +43,7 @@ final class ContextOptions {
         return Objects.requireNonNullElseGet(threads, () -> Runtime.getRuntime().availableProcessors());
     }
 
-    /**
-     * Loads libtorch, makes it deterministic if requested, and returns the device.
-     *
-     * @throws IllegalArgumentException if the number of threads is not positive
-     */
+    /** Loads libtorch, makes it deterministic if requested, and returns the device. */
     Device prepare(TorchOptions torch) {
         if (threads() < 1) {
             throw new IllegalArgumentException("--decode-threads: expected at least 1, found " + threads());

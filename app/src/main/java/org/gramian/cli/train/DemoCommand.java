@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.AtomicFile;
-import org.gramian.cli.Main;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
@@ -54,13 +53,11 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         header = "Show on synthetic images what second-order pooling is for.",
-        description = {
-            "Draws synthetic images of six classes that show the same patterns and colours equally often and differ in",
-            "which colour goes with which pattern. Trains average pooling and the pooling that train selects on the"
-                    + " same",
-            "features of the backbone gramian-s, compares both on the test set, and writes an HTML report. Needs no",
-            "images, no weights and no internet. The same command resumes an interrupted demo."
-        })
+        description = """
+                Draws synthetic images of six classes that show the same patterns and colours equally often and differ in
+                which colour goes with which pattern. Trains average pooling and the pooling that train selects on the same
+                features of the backbone gramian-s, compares both on the test set, and writes an HTML report. Needs no
+                images, no weights and no internet. The same command resumes an interrupted demo.""")
 public final class DemoCommand implements Callable<Integer> {
     /** Half of the images are test images. */
     private static final TextureSet DEFAULT = new TextureSet(60, 224, 0);
@@ -82,9 +79,6 @@ public final class DemoCommand implements Callable<Integer> {
             defaultValue = "runs/demo",
             description = "output folder: new, empty, or of the same demo (default: ${DEFAULT-VALUE})")
     private Path out;
-
-    @Option(names = "--serve", description = "afterwards, serve the second model as a web page")
-    private boolean serve;
 
     @Option(
             names = "--seed",
@@ -128,12 +122,7 @@ public final class DemoCommand implements Callable<Integer> {
         Path page = out.resolve(RunReport.FILE);
         RunReport.write(List.of(out.resolve(AVERAGE), out.resolve(HeadSearch.AUTO)), page, Version.number());
         summarize(results.getFirst(), results.getLast(), page);
-        return serve
-                ? Main.commandLine()
-                        .setOut(spec.commandLine().getOut())
-                        .setErr(spec.commandLine().getErr())
-                        .execute("serve", out.resolve(HeadSearch.AUTO).toString())
-                : ExitCode.DONE;
+        return ExitCode.DONE;
     }
 
     private Path images() {
@@ -234,8 +223,6 @@ public final class DemoCommand implements Callable<Integer> {
     /**
      * Opens a new or empty folder, or that of the same demo to resume it; {@value #MARK} identifies the demo. A folder with other
      * content is never changed.
-     *
-     * @throws IllegalArgumentException if the folder has other content
      */
     private void open(TextureSet textures) throws IOException {
         String wanted = "gramian demo, version 2%nseed %d%nimages %d of each class, %d x %d%n"

@@ -49,14 +49,10 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         header = "Train a model on a folder of images and test it.",
-        description = {
-            "Checks the images, trains a classifier on features of a frozen backbone, fine-tunes all layers if that"
-                    + " pays",
-            "off, and measures accuracy on the test set. The run folder gets the model (model.safetensors),"
-                    + " report.html,",
-            "evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every"
-                    + " value."
-        })
+        description = """
+                Checks the images, trains a classifier on features of a frozen backbone, fine-tunes all layers if that pays
+                off, and measures accuracy on the test set. The run folder gets the model (model.safetensors), report.html,
+                evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every value.""")
 public final class TrainCommand implements Callable<Integer> {
     private static final String NO_REPORT = "--no-report";
 
@@ -165,7 +161,6 @@ public final class TrainCommand implements Callable<Integer> {
         return folds.isEmpty() ? folder.run().rest(whole) : whole.only(folds);
     }
 
-    /** @throws InterruptedTrainingException if interrupted before training */
     private int planAndTrain(TrainingRun whole, TrainDisplay display, RunFolder folder, Interruption interruption)
             throws IOException, InterruptedException {
         TrainingRun trainer = whole.begin(folder.path(), plan -> {

@@ -10,7 +10,6 @@ import java.util.function.Consumer;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.cli.common.InputOptions;
 import org.gramian.cli.common.TorchOptions;
-import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.DefaultResolver;
@@ -95,8 +94,6 @@ public final class TrainOptions {
      * rate chosen automatically for one pooling may be wrong for another.
      *
      * @param torch has the option {@code --accelerate}, which sets the key {@code accelerate}
-     * @throws ConfigException naming file, line and key, or the option
-     * @throws IOException if an ONNX file as backbone is not usable
      */
     public Settings requested(TorchOptions torch, Consumer<String> remarks) throws IOException {
         Map<String, String> texts = texts();

@@ -76,20 +76,6 @@ class ContinuousIntegrationTest {
     }
 
     @Test
-    void missingBrowserIsInstalledQuietlyDespiteOneFailure() throws IOException, InterruptedException {
-        apt("[ -e once ] || { cp requested once; exit 100; }\n" + INSTALLING);
-        Checkout.Outcome outcome = run();
-        assertThat(outcome.output()).isEqualTo("browser required, verify \n");
-        assertThat(outcome.errors()).hasLineCount(1).contains("Chromium");
-        assertThat(attempts()).isEqualTo(1);
-    }
-
-    @Test
-    void mavenRefusesDownloadsWithAWrongChecksum() {
-        assertThat(Path.of("..", ".mvn", "maven.config")).content().contains("--strict-checksums");
-    }
-
-    @Test
     void anybodyElseThanRootInstallsNothing() throws IOException, InterruptedException {
         user(1000);
         apt(INSTALLING);

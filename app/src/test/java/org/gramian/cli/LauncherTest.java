@@ -110,16 +110,6 @@ final class LauncherTest {
     }
 
     @Test
-    void theJavaOnThePathComesBeforeTheFolders() throws Exception {
-        checkout.jdk("25");
-        var newer = checkout.jdk("27");
-        Files.createSymbolicLink(folder.resolve("alternative"), newer.resolve("bin/java"));
-        Files.createSymbolicLink(checkout.tools().resolve("java"), Path.of("../alternative"));
-
-        assertThat(checkout.built().run().output()).contains("java 27\n");
-    }
-
-    @Test
     void aSymbolicLinkToTheLauncherWorksFromAnotherFolder() throws Exception {
         checkout.built().java("25");
         var link = Files.createSymbolicLink(folder.resolve("link"), Path.of("a checkout/gramian"));

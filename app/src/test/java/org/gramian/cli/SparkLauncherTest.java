@@ -6,8 +6,6 @@ import static org.gramian.testing.Facts.facts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -98,35 +96,6 @@ final class SparkLauncherTest {
     }
 
     @Test
-    void optionsOfSparkMayHaveAnEqualsSign() throws Exception {
-        built();
-        List<String> options = List.of(
-                "--name",
-                "--deploy-mode",
-                "--packages",
-                "--exclude-packages",
-                "--proxy-user",
-                "--driver-java-options",
-                "--driver-class-path",
-                "--driver-library-path",
-                "--driver-memory",
-                "--keytab",
-                "--total-executor-cores");
-        List<String> apart = new ArrayList<>(List.of("spark", "--master", "yarn", "audit"));
-        List<String> joined = new ArrayList<>(List.of("spark", "--master=yarn", "audit"));
-        StringBuilder expected = new StringBuilder("<--master>\n<yarn>\n");
-        for (String option : options) {
-            apart.addAll(List.of(option, "a=b"));
-            joined.add(option + "=a=b");
-            expected.append("<" + option + ">\n<a=b>\n");
-        }
-        expected.append(program()).append("<audit>\n");
-
-        assertThat(submitted(apart.toArray(String[]::new))).isEqualTo(expected.toString());
-        assertThat(submitted(joined.toArray(String[]::new))).isEqualTo(expected.toString());
-    }
-
-    @Test
     void defaultMasterIsLocalWithAllCores() throws Exception {
         built();
 
@@ -175,18 +144,6 @@ final class SparkLauncherTest {
                 .contains("<-Dlog4j2.configurationFile=\"file:"
                         + checkout.home().toRealPath().resolve("spark/target/gramian/log4j2.properties")
                         + "\" -Done=1 -Dtwo=2 >\n");
-    }
-
-    @Test
-    void aLauncherThatFailsIsSaid() throws Exception {
-        built();
-        var java = checkout.folderOfJdks().resolve("jdk-25/bin/java");
-        Checkout.script(java, "printf '\\0\\nhalf\\0'; exit 3");
-
-        var outcome = checkout.run("spark", "audit");
-
-        assertThat(outcome.exitCode()).isEqualTo(1);
-        assertThat(outcome.errors()).startsWith("gramian: ").has(facts("Spark"));
     }
 
     @Test

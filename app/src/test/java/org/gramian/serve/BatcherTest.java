@@ -196,27 +196,6 @@ class BatcherTest {
     }
 
     @Test
-    void laterRequestTakesTurns() throws Exception {
-        CountDownLatch decoding = new CountDownLatch(1);
-        CountDownLatch submitted = new CountDownLatch(1);
-        Batcher batcher = batcher((content, _) -> {
-            order.add(name(content));
-            if (name(content).equals("a2")) {
-                decoding.countDown();
-                await(submitted);
-            }
-            return unreadable();
-        });
-        List<CompletableFuture<Batcher.Outcome>> outcomes = new ArrayList<>(submit(batcher, 'a', 6));
-        await(decoding);
-        outcomes.addAll(submit(batcher, 'l', 3));
-        submitted.countDown();
-        awaitAll(outcomes);
-        assertThat(order).containsExactly("a0", "a1", "a2", "a3", "l0", "a4", "l1", "a5", "l2");
-        batcher.close(SHORT);
-    }
-
-    @Test
     void closeDoesNotWaitForADecoderThatHangs() throws Exception {
         CountDownLatch never = new CountDownLatch(1);
         Batcher batcher = batcher((_, _) -> {

@@ -20,7 +20,6 @@ import org.gramian.cli.Chromium;
 import org.gramian.cli.Images;
 import org.gramian.cli.Screen;
 import org.gramian.cli.TinyRun;
-import org.gramian.evaluate.Metric;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.ServeOptions.Limits;
 import org.gramian.serve.Server;
@@ -140,16 +139,6 @@ class BrowserTest {
         }
 
         @Test
-        void reportsClipboardWithoutImage() {
-            Page page = open(Visit.desktop());
-            String hint = page.locator("#drop-hint").textContent();
-            page.evaluate("navigator.clipboard.writeText('only words')");
-            page.keyboard().press("ControlOrMeta+V");
-            assertThat(page.locator("#drop-hint")).not().hasText(hint);
-            assertThat(page.locator(".card")).hasCount(0);
-        }
-
-        @Test
         void predictsManyImagesAndRemovesThem() throws IOException {
             Page page = open(Visit.desktop());
             FilePayload[] files = new FilePayload[7];
@@ -177,29 +166,6 @@ class BrowserTest {
             assertThat(card(page, "empty.png").locator(".fault")).isVisible();
             assertAnswered(card(page, "wall.png"));
             visit.assertAccessible();
-        }
-
-        @Test
-        void exampleForProgramsNamesThisServer() {
-            Page page = open(Visit.desktop());
-            page.locator("#programs > summary").click();
-            assertThat(page.locator("#curl"))
-                    .hasText("curl -F image=@photo.jpg \"" + TinyService.address() + "v1/predict?top=5\"");
-            page.locator("#copy").click();
-            assertThat(page.locator("#copy")).hasText("Copied");
-        }
-
-        @Test
-        void describesModel() {
-            Page page = open(Visit.desktop());
-            page.locator("#model > summary").click();
-            assertThat(page.locator("#model-facts"))
-                    .containsText(Pattern.compile("filters.*conv:4/rbf/spd:3.*Accuracy.*%.*paper", Pattern.DOTALL));
-            for (Metric metric : Metric.values()) {
-                String value = metric.show(0.5).equals("50.0") ? "[\\d.]+ %" : "[\\d.e-]+(?! %)";
-                assertThat(page.locator("#model-facts"))
-                        .containsText(Pattern.compile(metric.text() + "\\s*" + value, Pattern.CASE_INSENSITIVE));
-            }
         }
     }
 
@@ -338,17 +304,6 @@ class BrowserTest {
         }
 
         @Test
-        void reloadsTheModelWhenVisibleAgain() {
-            visit = Visit.desktop();
-            Page page = visit.page();
-            page.navigate(TinyService.address());
-            assertThat(page.locator("#summary")).containsText("3 classes");
-            swapModel(page);
-            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-            assertThat(page).hasTitle("another · Gramian");
-        }
-
-        @Test
         void escapesNamesOfTheServer() throws IOException {
             String evil = "<img src=x onerror=alert(1)>";
             visit = Visit.desktop();
@@ -395,15 +350,6 @@ class BrowserTest {
             visit.assertAccessible(target);
             page.keyboard().press("Escape");
             assertThat(popup).isHidden();
-        }
-
-        @Test
-        void keyboardReachesImages() {
-            Page page = open(Visit.desktop());
-            Locator cell = page.locator("table.matrix button").last();
-            cell.focus();
-            page.keyboard().press("Enter");
-            assertThat(page.locator("#" + cell.getAttribute("popovertarget"))).isVisible();
         }
 
         @ParameterizedTest

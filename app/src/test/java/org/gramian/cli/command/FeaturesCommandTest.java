@@ -99,19 +99,18 @@ class FeaturesCommandTest {
 
     @Test
     void severalCropsAreSeveralRowsOfOneImage() throws IOException {
-        Run run = features(
-                        "--no-cache", "--crops", "paper:32", "--training", "--seed", 3, "--dtype", "f16", "--batch", 7)
+        features("--no-cache", "--crops", "paper:32", "--dtype", "f16", "--batch", 7)
                 .done();
         try (Arena arena = Arena.ofShared();
                 Scope _ = Scope.open()) {
             TensorFile file = Safetensors.read(out, arena);
-            assertThat(file.get("features").shape().at(0)).isEqualTo(75);
+            assertThat(file.get("features").shape().at(0)).isEqualTo(25);
             assertThat(file.get("features").type().name()).isEqualTo("F16");
             long[] images = file.get("image").toTensor().toLongs();
             for (int i = 0; i < images.length; i++) {
-                assertThat(images[i]).isEqualTo(i / 15);
+                assertThat(images[i]).isEqualTo(i / 5);
             }
-            assertThat(file.metadata().get("crops")).contains("center", "bottom-right", "random9");
+            assertThat(file.metadata().get("crops")).contains("center", "bottom-right");
         }
     }
 

@@ -67,19 +67,6 @@ class EvaluationTableTest {
     }
 
     @Test
-    void mostConfidentErrorsComeLast() {
-        assertThat(lines(SMALL).reversed().subList(0, 2))
-                .satisfiesExactly(
-                        mistake -> assertThat(mistake).has(facts("100.0 %", "wood/3.png", "wood", "glass")),
-                        title -> assertThat(title).has(facts("1", "1")));
-        Evaluation right = new Evaluation(
-                SMALL.setting(),
-                SMALL.classes(),
-                SMALL.predictions().stream().filter(ImagePrediction::right).toList());
-        assertThat(lines(right).getLast()).isNotBlank().doesNotContainPattern("\\d");
-    }
-
-    @Test
     void showsHardestOfManyClasses() {
         List<String> lines = lines(MadeUpEvaluation.of(1, "third 1", 60, 2));
         assertThat(lines)
@@ -112,18 +99,5 @@ class EvaluationTableTest {
                 .startsWith("accuracy %")
                 .contains(summary.text(Metric.ACCURACY))
                 .endsWith(Metric.ACCURACY.show(folds.get(2).accuracy().value()));
-    }
-
-    @Test
-    void showsMeanOfManyFoldsOnly() {
-        List<Evaluation> folds = IntStream.rangeClosed(1, 10)
-                .mapToObj(i -> MadeUpEvaluation.of(i, "part " + i, 3, 1))
-                .toList();
-        List<String> lines = new FoldTable(folds).text().lines().toList();
-        assertThat(lines.getFirst()).matches("\\D+10 folds +mean ± std");
-        assertThat(lines.get(1))
-                .startsWith("accuracy %")
-                .endsWith(FoldSummary.of(folds).text(Metric.ACCURACY));
-        assertThat(lines).as("the first five of three classes are all").noneMatch(line -> line.startsWith("top-5"));
     }
 }

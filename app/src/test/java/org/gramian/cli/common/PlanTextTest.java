@@ -48,13 +48,4 @@ class PlanTextTest {
                 .containsPattern("\\b574\\d{3}\\b")
                 .containsPattern("(?m)^ *memory +\\D*[0-9.]+ GB(\\D+[0-9.]+ GB){3}");
     }
-
-    @Test
-    void thePlanSaysWhatTheTailOfTheNetworkIs() {
-        RunConfig config = RunConfig.of(SETTINGS.with("network.pooling", "conv:same/tail"));
-        Workload work = new Workload(config, 10, List.of(new Workload.Fold("third 1", 600, 67, 333)), 0);
-        assertThat(PlanText.work(work, memory(work)))
-                .has(facts("googlenet", "inception_4e", "pool4/3x3_s2, inception_5a, inception_5b, pool5"))
-                .has(facts("2.5 million", "703306", "1024", "10"));
-    }
 }

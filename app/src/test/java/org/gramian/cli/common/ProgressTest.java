@@ -13,10 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
-import me.tongfei.progressbar.DelegatingProgressBarConsumer;
-import me.tongfei.progressbar.ProgressBar;
-import me.tongfei.progressbar.ProgressBarBuilder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,13 +23,6 @@ class ProgressTest {
     private final AtomicLong seconds = new AtomicLong();
     private final Progress progress =
             new Progress.Lines(TASK, 400, new PrintWriter(log), false, () -> Instant.ofEpochSecond(seconds.get()));
-
-    @Test
-    void shortTaskLogsNothing() {
-        seconds.set(9);
-        progress.accept(399);
-        assertThat(log.toString()).isEmpty();
-    }
 
     @Test
     void longTaskLogsStepsAndRemainingTime() {
@@ -54,15 +43,6 @@ class ProgressTest {
             progress.accept(second / 20);
         }
         assertThat(log.toString().lines()).hasSize(27);
-    }
-
-    @Test
-    void countsStepsOfUnknownTotal() {
-        Progress counted =
-                new Progress.Lines(TASK, 0, new PrintWriter(log), false, () -> Instant.ofEpochSecond(seconds.get()));
-        seconds.set(10);
-        counted.accept(7);
-        assertThat(log.toString().strip()).matches(TASK + "\\D+7");
     }
 
     private static String drawn(long all, long... steps) {
@@ -87,31 +67,6 @@ class ProgressTest {
                 .doesNotContain("\n")
                 .as("it disappears at the end")
                 .endsWith("\r\u001b[K");
-    }
-
-    private static String drawnBeside(String remark, int width) {
-        AtomicReference<String> last = new AtomicReference<>("");
-        ProgressBarBuilder builder = new ProgressBarBuilder()
-                .setTaskName("fold 2/3, fine-tuning")
-                .setInitialMax(60)
-                .setMaxRenderedLength(width)
-                .setRenderer(new Progress.BarText())
-                .setConsumer(new DelegatingProgressBarConsumer(last::set, width));
-        try (ProgressBar bar = builder.build()) {
-            bar.setExtraMessage(remark);
-            bar.stepTo(15);
-        }
-        return String.valueOf(last.get());
-    }
-
-    @Test
-    void narrowTerminalShortensBar() {
-        String remark = "epoch 3/60  loss 1.160  acc 16.7%  9 img/s";
-        assertThat(drawnBeside(remark, 80))
-                .startsWith("fold 2/3, fine-tuning  25% █")
-                .endsWith("░  " + remark);
-        assertThat(drawnBeside(remark, 70)).isEqualTo("fold 2/3, fine-tuning  25%  " + remark);
-        assertThat(drawnBeside(remark, 40)).isEqualTo("fold 2/3, fine-tuning  25%  epoch 3/60  ");
     }
 
     @Test

@@ -70,19 +70,6 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
-    void namesTenOfManyUnreadableFiles() throws IOException {
-        for (int i = 10; i < 35; i++) {
-            tiny.images().add("wood/" + i + ".jpg", RUBBISH);
-        }
-        Run run = tiny.train(out, "--dry-run");
-        assertThat(run.err().lines().filter(line -> line.matches(".*wood/\\d+\\.jpg.*")))
-                .hasSize(10);
-        assertThat(run.err())
-                .has(facts("15"))
-                .contains("gramian audit " + tiny.images().root());
-    }
-
-    @Test
     void suggestsKeyForMisspelling() throws IOException {
         assertRefused(
                 ExitCode.USAGE, tiny.train(out, "--set", "stage1.epoch=3"), facts("stage1.epoch", "stage1.epochs"));

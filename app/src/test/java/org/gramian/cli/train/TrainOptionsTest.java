@@ -149,13 +149,4 @@ public class TrainOptionsTest {
         assertWrong(facts("--set", "--set", "seed"), "--set", "seed=1", "--set", "seed=2");
         assertWrong(facts(folder.resolve("x"), "YAML"), "--config=" + folder.resolve("x"));
     }
-
-    @Test
-    void helpListsAllKeysWithDefaults() {
-        String help = TrainOptions.keys();
-        assertThat(help.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(108));
-        for (ConfigKey<?> key : ConfigKey.all()) {
-            assertThat(help).contains(" " + key.name() + "=", key.help(), key.defaultText());
-        }
-    }
 }

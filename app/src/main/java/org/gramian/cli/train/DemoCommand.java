@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.AtomicFile;
@@ -235,23 +234,10 @@ public final class DemoCommand implements Callable<Integer> {
                         "%s: expected a new folder or the same demo, found another demo:%n%s%s"
                                 .formatted(out, found.indent(2), "choose another folder with --out"));
             }
-        } else if (Files.exists(out)) {
-            requireEmpty(out);
+        } else {
+            RunFolder.fresh(out);
         }
         Files.createDirectories(out);
         AtomicFile.putText(mark, text -> text.write(wanted));
-    }
-
-    private static void requireEmpty(Path out) throws IOException {
-        if (!Files.isDirectory(out)) {
-            throw new IllegalArgumentException(
-                    out + ": expected a new folder or a demo, found a file; choose another folder with --out");
-        }
-        try (Stream<Path> content = Files.list(out)) {
-            if (content.findAny().isPresent()) {
-                throw new IllegalArgumentException(out + ": expected a new folder or a demo, found other files;"
-                        + " nothing was changed; choose another folder with --out");
-            }
-        }
     }
 }

@@ -43,7 +43,21 @@ public record RunFolder(Path path) {
     /** Returns a folder for a new run; rejects one with files. */
     static RunFolder fresh(Path path) throws IOException {
         RunFolder folder = new RunFolder(path);
-        folder.requireUnused();
+        if (!Files.exists(path)) {
+            return folder;
+        }
+        if (!Files.isDirectory(path)) {
+            throw new IllegalArgumentException("--out " + path + ": expected a folder, found a file");
+        }
+        try (Stream<Path> content = Files.list(path)) {
+            if (content.findAny().isPresent()) {
+                throw new IllegalArgumentException("--out " + path
+                        + ": expected a new or empty folder, found files in it; choose another one"
+                        + (folder.run().exists()
+                                ? ", or resume the run with: " + CommandHint.of("train", "--resume", path)
+                                : ""));
+            }
+        }
         return folder;
     }
 
@@ -65,26 +79,6 @@ public record RunFolder(Path path) {
                 text.write(option + "\n");
             }
         });
-    }
-
-    /** Rejects a folder with files. */
-    private void requireUnused() throws IOException {
-        if (!Files.exists(path)) {
-            return;
-        }
-        if (!Files.isDirectory(path)) {
-            throw new IllegalArgumentException("--out " + path + ": expected a folder, found a file");
-        }
-        try (Stream<Path> content = Files.list(path)) {
-            if (content.findAny().isPresent()) {
-                throw new IllegalArgumentException("--out " + path
-                        + ": expected a new or empty folder, found files in it;"
-                        + " choose another one"
-                        + (run().exists()
-                                ? ", or resume the run with: " + CommandHint.of("train", "--resume", path)
-                                : ""));
-            }
-        }
     }
 
     /** Returns the configuration files of the folder. */

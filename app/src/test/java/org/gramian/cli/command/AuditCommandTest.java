@@ -134,16 +134,6 @@ class AuditCommandTest {
     }
 
     @Test
-    void abbreviatesManyClasses() throws IOException {
-        ImageFolder many = new ImageFolder(images());
-        for (int i = 10; i < 40; i++) {
-            many.add("class" + i + "/1.bmp", i).add("class" + i + "/2.bmp", -i);
-        }
-        assertThat(Run.of("audit", images()).out()).has(facts("10", "25", "--all", "--all"));
-        assertThat(Run.of("audit", images(), "--all").out()).doesNotContain("--all");
-    }
-
-    @Test
     void reportsMissingClasses() throws IOException {
         for (int i = 0; i < 10; i++) {
             new ImageFolder(images()).add("paper/" + i + ".bmp", i);

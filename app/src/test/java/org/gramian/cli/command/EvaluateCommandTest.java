@@ -146,17 +146,6 @@ class EvaluateCommandTest {
     }
 
     @Test
-    void usesTheCropsOfTheModel() throws IOException {
-        write(List.of("stone", "paper"), Map.of());
-        assertThat(evaluate().err()).hasLineCount(1);
-        Evaluation usual = EvaluationFile.read(json);
-        evaluate("--crops", "paper:24");
-        assertThat(EvaluationFile.read(json)).isEqualTo(usual);
-        evaluate("--crops", "center:24");
-        assertThat(EvaluationFile.read(json)).isNotEqualTo(usual);
-    }
-
-    @Test
     void unreadableImagesAreListedAndCounted() throws IOException {
         write(List.of("stone", "paper"), Map.of());
         Files.writeString(photos.resolve("stone/12.bmp"), "no picture");

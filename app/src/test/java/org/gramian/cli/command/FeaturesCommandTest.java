@@ -16,7 +16,6 @@ import java.util.stream.Stream;
 import org.gramian.cli.ImageFolder;
 import org.gramian.cli.Run;
 import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.HelpLayout;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
@@ -138,37 +137,11 @@ class FeaturesCommandTest {
     }
 
     @Test
-    void writesNothingWithoutReadableImages() throws IOException {
-        try (Stream<Path> files = Files.walk(photos)) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
-                Files.writeString(file, "no");
-            }
-        }
-        Run run = cached();
-        assertThat(run.code()).isEqualTo(ExitCode.DATA);
-        assertThat(run.err()).contains("stone/a.png").doesNotContain("Exception");
-        assertThat(out).doesNotExist();
-    }
-
-    @Test
     void fileLargerThanTheDiskIsRefused() {
         FeatureOutput.requireSpace(out, 5_000);
         assertThatThrownBy(() -> FeatureOutput.requireSpace(out, 1L << 60))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("OUT", "1152921.5 TB", root));
-    }
-
-    @Test
-    void theHelpListsLayoutsAndCrops() {
-        String help = Run.of("features", "--help").out();
-        for (String layout : List.of("folders", "csv[:<root>]", "kth-tips-2b", "cub-200-2011")) {
-            assertThat(help).contains(layout);
-            assertThat(Run.of("audit", "--help").out()).contains(layout);
-        }
-        assertThat(help).contains("NAME[:SIZE][+flips]").containsPattern("paper +.*\\b15\\b.*\\b5\\b");
-        assertThat(HelpLayout.crops() + HelpLayout.layouts())
-                .as("lines that need no wrapping")
-                .doesNotContainPattern(".{111}");
     }
 
     @ParameterizedTest

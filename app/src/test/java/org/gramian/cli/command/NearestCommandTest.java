@@ -13,7 +13,6 @@ import java.util.List;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyModel;
 import org.gramian.cli.TinyRun;
-import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Gallery.Item;
@@ -68,17 +67,6 @@ class NearestCommandTest {
     }
 
     @Test
-    void printsATableBelowTheImage() throws IOException {
-        Path image = TinyRun.training()
-                .images()
-                .root()
-                .resolve(trainedOn().getFirst().name());
-        Run found = nearest("--top=3", TinyRun.model(), image).done();
-        assertThat(found.out().lines()).hasSize(4).first().isEqualTo(image.toString());
-        assertThat(found.out().lines().skip(1)).allMatch(line -> line.matches("  \\d\\.\\d{3}  \\S+ +\\S+"));
-    }
-
-    @Test
     void reportsUnreadableFilesInTheirPlace() throws IOException {
         Path bad = folder.resolve("bad.jpg");
         Files.writeString(bad, "no picture");
@@ -113,17 +101,6 @@ class NearestCommandTest {
         Run wrong = nearest(model, TinyRun.training().images().root());
         assertThat(wrong.code()).isEqualTo(ExitCode.MODEL);
         assertThat(wrong.err()).contains("model.safetensors", "--resume");
-    }
-
-    @Test
-    void trainsWithoutGallery() throws IOException {
-        Path bare = folder.resolve("bare");
-        Run trained =
-                TinyRun.training().train(bare, "--epochs", "1", "--no-gallery").done();
-        assertThat(TinyTraining.names(bare))
-                .contains("audit.json", "config.yaml")
-                .doesNotContain("gallery.safetensors", "spd.json");
-        assertThat(bare.resolve("config.yaml")).content().contains("gallery: false");
     }
 
     @Test

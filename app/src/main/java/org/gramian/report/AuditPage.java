@@ -12,8 +12,7 @@ import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.dataset.Dataset;
 
 /** HTML page of an audit: verdict, findings with images, classes and image sizes. */
-public record AuditPage(
-        AuditReport report, ThumbnailSet album, Map<String, String> labels, String version) {
+public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, String> labels, String version) {
     /** Most lines of a list without images. */
     private static final int LINES = 200;
 

@@ -53,6 +53,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
     /** Without channel pairs, which the page does not show. */
     private static final Explainer.Settings REGIONS =
             new Explainer.Settings(Optional.empty(), Explainer.Settings.DEFAULT.attribution(), 0);
+
     private static final int DEFAULT_TOP = 5;
     private static final int MAX_TOP = 1_000;
     private static final int MAX_NEAREST = 50;
@@ -99,8 +100,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
             respond(
                     context,
                     job,
-                    (image, computed, _) ->
-                            CompletableFuture.completedFuture(descriptor(image, computed)));
+                    (image, computed, _) -> CompletableFuture.completedFuture(descriptor(image, computed)));
         }
     }
 
@@ -161,8 +161,8 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         if (query.nearest() > 0) {
             ArrayNode list = result.putArray("nearest");
             model.nearest()
-                    .ifPresent(index -> nearest(
-                            list, index, computed.result().of(Engine.Rows.DESCRIPTORS), query.nearest()));
+                    .ifPresent(index ->
+                            nearest(list, index, computed.result().of(Engine.Rows.DESCRIPTORS), query.nearest()));
         }
         return query.explain()
                 ? explained(job, result, computed.view().orElseThrow(), end)

@@ -29,8 +29,7 @@ import org.gramian.table.TableRun.Entry;
  *
  * @param baseline title of the row that the others are tested against
  */
-public record ResultTable(
-        String baseline, List<Column> columns, List<Cell> cells, List<String> remarks) {
+public record ResultTable(String baseline, List<Column> columns, List<Cell> cells, List<String> remarks) {
     /**
      * A dataset.
      *

@@ -241,11 +241,8 @@ public final class TableRun {
     private Entry trained(Entry entry, FeatureCache scratch, TrainingContext context) {
         try {
             RunPlan planned = entry.work().orElseThrow().plan();
-            TrainingRun trainer = trainer(
-                    entry.data(),
-                    entry.row().requested(plan.common()),
-                    Optional.of(scratch.folder()),
-                    context);
+            TrainingRun trainer =
+                    trainer(entry.data(), entry.row().requested(plan.common()), Optional.of(scratch.folder()), context);
             try {
                 RunResult result = trainer.train(planned, audit(entry.data()), entry.folder());
                 if (result.early().isEmpty()) {

@@ -48,15 +48,7 @@ class TableReportTest {
     }
 
     private static Cell missing(String name, int done, Optional<Throwable> failure) {
-        return new Cell(
-                COLUMN,
-                name,
-                name,
-                Optional.empty(),
-                done,
-                failure,
-                Optional.empty(),
-                Optional.empty());
+        return new Cell(COLUMN, name, name, Optional.empty(), done, failure, Optional.empty(), Optional.empty());
     }
 
     private static TableReport report() {
@@ -67,8 +59,7 @@ class TableReportTest {
                 finished("nasty", NASTY, 0.753, true, Optional.of(better)),
                 missing("later", 1, Optional.empty()),
                 missing("failed", 0, Optional.of(new IllegalArgumentException("why & how_"))));
-        ResultTable table =
-                new ResultTable("average", List.of(COLUMN), cells, List.of("known of some rows"));
+        ResultTable table = new ResultTable("average", List.of(COLUMN), cells, List.of("known of some rows"));
         return new TableReport(table, "gramian compare 'a\nb' ```", cause -> "not so: " + cause.getMessage());
     }
 

@@ -35,11 +35,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian export}: a trained model as an ONNX file, checked by running it. */
-@Command(
-        name = "export",
-        mixinStandardHelpOptions = true,
-        header = "Export a model to ONNX.",
-        description = """
+@Command(name = "export", mixinStandardHelpOptions = true, header = "Export a model to ONNX.", description = """
                 Writes backbone, pooling and classifier with standard ONNX operators. Input 'images' [n, 3, s, s]; outputs
                 'scores' [n, k], 'probabilities' [n, k] and 'descriptors' [n, d]. The preprocessing is in the file's metadata.
                 Then runs the file in ONNX Runtime and compares it with the model; if they differ by more than 0.001, no file

@@ -205,7 +205,7 @@ public final class FeaturesCommand implements Callable<Integer> {
                 required = true,
                 paramLabel = "NAME",
                 description = "backbone, e.g. googlenet, gramian-s or filters, which need no download, or FILE.onnx")
-            private String name;
+        private String name;
 
         @Option(
                 names = "--layer",

@@ -36,11 +36,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian predict}: predicts the classes of images. */
-@Command(
-        name = "predict",
-        mixinStandardHelpOptions = true,
-        header = "Classify images.",
-        description = """
+@Command(name = "predict", mixinStandardHelpOptions = true, header = "Classify images.", description = """
                 Prints the most probable classes of every image. An unreadable image is reported in its row, and the exit
                 code is then 3.
                 jsonl: {"image":, "class":, "probability":, "top":[{"class":, "probability":}]} in each line,

@@ -27,8 +27,6 @@ import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.report.ReportFile;
-import org.gramian.table.PaperData;
-import org.gramian.table.TablePreset;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -91,8 +89,7 @@ public final class CompareCommand implements Callable<Integer> {
 
     private int train() throws IOException, InterruptedException {
         if (json != null) {
-            throw new IllegalArgumentException(
-                    "--json applies to results only; the folder of a table has table.json");
+            throw new IllegalArgumentException("--json applies to results only; the folder of a table has table.json");
         }
         if (paths.isEmpty()) {
             throw new IllegalArgumentException("expected DIR, one or several dataset folders, found none");

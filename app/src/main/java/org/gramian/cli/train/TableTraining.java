@@ -27,15 +27,15 @@ import org.gramian.evaluate.Metric;
 import org.gramian.image.dataset.Note;
 import org.gramian.run.ExistingRun;
 import org.gramian.run.RunResult;
-import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.table.ResultTable;
 import org.gramian.table.TablePreset;
 import org.gramian.table.TableReport;
 import org.gramian.table.TableRow;
-import org.gramian.table.TableRun.Entry;
 import org.gramian.table.TableRun;
+import org.gramian.table.TableRun.Entry;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
@@ -267,7 +267,8 @@ final class TableTraining {
                                 .add(entry.title() + " on " + entry.data().name()));
             }
             List<String> remarks = new ArrayList<>();
-            failures.forEach((reason, places) -> remarks.add(String.join("; ", places) + " cannot be trained: " + reason));
+            failures.forEach(
+                    (reason, places) -> remarks.add(String.join("; ", places) + " cannot be trained: " + reason));
             remarks.addAll(run.table().remarks());
             remarks.add(rows(run.due().size()) + " to train");
             return remarks;
@@ -388,7 +389,9 @@ final class TableTraining {
                 return "cannot be trained";
             }
             int done = entry.folds().size();
-            return entry.isFinished() ? "finished" : done == 0 ? "to train" : done + " of " + entry.foldCount() + " folds";
+            return entry.isFinished()
+                    ? "finished"
+                    : done == 0 ? "to train" : done + " of " + entry.foldCount() + " folds";
         }
 
         private static String grouped(long number) {

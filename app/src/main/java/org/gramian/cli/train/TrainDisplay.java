@@ -37,7 +37,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private String task = "";
     private String row = "";
     private String fold = "";
-    private @Nullable TrainEvent.StageStarted stage;
+    private TrainEvent.@Nullable StageStarted stage;
     private final Instant start = Instant.now();
     private Instant epochShown = start;
     private int epochsShown;

@@ -74,10 +74,7 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
             if (backbone.cutLayers().contains(stage.name())) {
                 Value tokens = state;
                 Shape shape = maps;
-                taken.add(
-                        stage.passesMaps()
-                                ? state
-                                : graph.in(stage.name(), () -> features(tokens, shape)));
+                taken.add(stage.passesMaps() ? state : graph.in(stage.name(), () -> features(tokens, shape)));
             }
         }
         return stacked(taken);

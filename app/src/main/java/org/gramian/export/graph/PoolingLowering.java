@@ -321,7 +321,8 @@ record PoolingLowering(Graph graph) {
 
         Value deepTen(Value maps) {
             Value squares = maps.square().sum(1).add(squares("codewords", 1));
-            Value distances = squares.sub(parameters.value("codewords").matmul(maps).scale(2));
+            Value distances =
+                    squares.sub(parameters.value("codewords").matmul(maps).scale(2));
             Value smoothing = graph.column("smoothing", parameters.toDoubles("smoothing"));
             Value assignments = distances.mul(smoothing).softmax(1);
             return residuals(assignments, maps, parameters.value("codewords")).flatten();

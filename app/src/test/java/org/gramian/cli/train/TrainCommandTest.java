@@ -216,8 +216,8 @@ final class TrainCommandTest extends TrainFixture {
                 .allSatisfy(line -> assertThat(line).startsWith("{\"time\":\"").endsWith("}"));
         assertThat(run.err().lines().filter(line -> line.contains("\"event\":\"epoch_done\"")))
                 .hasSize(2)
-                .allSatisfy(line ->
-                        assertThat(line).contains("\"loss\":", "\"accuracy\":", "\"validation_error\":", "\"learning_rate\":"));
+                .allSatisfy(line -> assertThat(line)
+                        .contains("\"loss\":", "\"accuracy\":", "\"validation_error\":", "\"learning_rate\":"));
         assertThat(run.err()).contains("\"event\":\"evaluated\"", "\"low\":");
         Run failed = tiny.train(out, "--log-format", "json");
         assertThat(failed.code()).isEqualTo(ExitCode.USAGE);

@@ -144,12 +144,7 @@ public record TextureSet(int images, int side, long seed) {
         return image;
     }
 
-    /**
-     * Round patch in a cell of the grid, whose side is 1.
-     *
-     * @param period of the pattern, relative to the cell
-     * @param ink RGB of the pattern, 0 to 255
-     */
+    /** Round patch in a cell of the grid, whose side is 1. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Patch(
             int pattern,

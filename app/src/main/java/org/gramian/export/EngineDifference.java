@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 import org.gramian.model.Engine;
-import org.gramian.model.Engine.Rows;
 import org.gramian.model.Logits;
 import org.gramian.tensor.Shape;
 
@@ -28,7 +27,7 @@ public record EngineDifference(
     public static EngineDifference of(OnnxEngine onnx, Engine libtorch, float[] crops, Shape shape) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_FLOAT, crops);
-            float[][] expected = libtorch.compute(memory, shape, Rows.SCORES);
+            float[][] expected = libtorch.compute(memory, shape, Engine.Rows.SCORES);
             double temperature = onnx.header().card().temperature();
             float[][] probabilities = onnx.probabilities(memory, shape);
             double ofProbabilities = 0;
@@ -40,13 +39,13 @@ public record EngineDifference(
             }
             return new EngineDifference(
                     shape.at(0),
-                    difference(expected, onnx.compute(memory, shape, Rows.SCORES)),
+                    difference(expected, onnx.compute(memory, shape, Engine.Rows.SCORES)),
                     difference(
                             expected, new float[expected.length][expected[0].length]), // from 0: the largest magnitude
                     ofProbabilities,
                     difference(
-                            libtorch.compute(memory, shape, Rows.DESCRIPTORS),
-                            onnx.compute(memory, shape, Rows.DESCRIPTORS)));
+                            libtorch.compute(memory, shape, Engine.Rows.DESCRIPTORS),
+                            onnx.compute(memory, shape, Engine.Rows.DESCRIPTORS)));
         }
     }
 

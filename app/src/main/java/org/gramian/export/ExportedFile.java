@@ -12,7 +12,6 @@ import java.util.Map;
 import org.gramian.backbone.onnx.OnnxWriter;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.Protobuf;
-import org.gramian.basis.Protobuf.Message;
 import org.gramian.basis.QuotedText;
 import org.gramian.export.graph.ModelGraph;
 import org.gramian.export.graph.NotExpressibleException;
@@ -101,7 +100,7 @@ public final class ExportedFile {
         Map<String, String> texts;
         try (Arena arena = Arena.ofConfined();
                 InputFile file = InputFile.open(path)) {
-            texts = metadata(new Message(file.map(0, arena)));
+            texts = metadata(new Protobuf.Message(file.map(0, arena)));
         } catch (TensorFileException unreadable) {
             String problem = String.valueOf(unreadable.getMessage()).substring((path + ": ").length());
             throw new ModelFileException(path, problem, unreadable);
@@ -120,7 +119,7 @@ public final class ExportedFile {
     }
 
     /** Returns Gramian's metadata of a file; refuses what an exported file never has before a runtime opens it. */
-    private static Map<String, String> metadata(Message model) {
+    private static Map<String, String> metadata(Protobuf.Message model) {
         require(!model.has(20) && !model.has(25), "expected no functions and no training steps, found some");
         require(model.has(7), "it has no graph");
         model.messages(7).forEach(ExportedFile::requireExported);
@@ -139,7 +138,7 @@ public final class ExportedFile {
         return texts;
     }
 
-    private static void requireExported(Message graph) {
+    private static void requireExported(Protobuf.Message graph) {
         require(graph.count(1) <= MAX_NODES, "expected at most " + MAX_NODES + " operators, found more");
         require(!graph.has(15), "expected no sparse constants, found some");
         graph.messages(5)

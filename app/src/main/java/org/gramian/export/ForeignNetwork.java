@@ -92,7 +92,6 @@ public final class ForeignNetwork implements AutoCloseable {
      * to the largest absolute value of the output.
      *
      * @param scores whether the backbone ends in scores and the file in their probabilities
-     * @param images {@code [n, 3, side, side]} in row-major order
      */
     public double difference(Backbone backbone, ParameterSet parameters, boolean scores, float[] images, int side)
             throws TensorFileException {

@@ -86,11 +86,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         }
     }
 
-    /**
-     * Runs a model of 'gramian train', whose tensors are not used any more afterwards.
-     *
-     * @param threads of one operator; 0 for all cores
-     */
+    /** Runs a model of 'gramian train', whose tensors are not used any more afterwards. */
     public static OnnxEngine of(ModelFile.Content model, int side, int threads) {
         Protobuf.Writer content = ExportedFile.content(model, side, ExportedFile.DEFAULT_OPSET);
         try (Arena arena = Arena.ofShared()) {
@@ -114,11 +110,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         }
     }
 
-    /**
-     * Opens a file.
-     *
-     * @param threads of one operator; 0 for all cores
-     */
+    /** Opens a file. */
     public static OnnxEngine open(Path file, int threads) throws ModelFileException {
         if (threads < 0) {
             throw new IllegalArgumentException("the number of threads must be at least 1, found " + threads);

@@ -44,11 +44,7 @@ public final class ParquetFile {
         this.channel = channel;
     }
 
-    /**
-     * Writes a file, complete or not at all.
-     *
-     * @param values {@code [rows, length]}, little-endian float32
-     */
+    /** Writes a file, complete or not at all. */
     public static void write(
             Path path,
             SequencedMap<String, List<String>> texts,

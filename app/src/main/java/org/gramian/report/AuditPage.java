@@ -4,11 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.AuditReport.AuditedImage;
-import org.gramian.image.audit.AuditReport.ClassCount;
-import org.gramian.image.audit.AuditReport.DuplicateGroup;
 import org.gramian.image.audit.Finding;
-import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.dataset.Dataset;
 
 /** HTML page of an audit: verdict, findings with images, classes and image sizes. */
@@ -20,13 +16,13 @@ public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, Stri
         Map<String, String> labels =
                 dataset.samples().stream().collect(Collectors.toMap(sample -> sample.name(), dataset::className));
         report.duplicates().stream()
-                .map(DuplicateGroup::images)
+                .map(AuditReport.DuplicateGroup::images)
                 .flatMap(List::stream)
                 .forEach(member -> labels.put(member.name(), caption(member)));
         return new AuditPage(report, album, labels, version);
     }
 
-    private static String caption(AuditedImage member) {
+    private static String caption(AuditReport.AuditedImage member) {
         return member.split().isEmpty() ? member.label() : member.label() + ", " + member.split();
     }
 
@@ -34,7 +30,7 @@ public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, Stri
         return ReportFile.render("audit.jte", this);
     }
 
-    public List<Finding> findings(Severity severity) {
+    public List<Finding> findings(Finding.Severity severity) {
         return report.findings().stream()
                 .filter(finding -> finding.severity() == severity)
                 .toList();
@@ -72,8 +68,8 @@ public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, Stri
 
     /** Returns for example {@code 2 errors and 1 warning: fix the errors before training.} */
     public static String verdict(AuditReport report) {
-        int spoils = report.count(Severity.SPOILS);
-        int warnings = report.count(Severity.WARN);
+        int spoils = report.count(Finding.Severity.SPOILS);
+        int warnings = report.count(Finding.Severity.WARN);
         if (spoils > 0) {
             String more = warnings == 0 ? "" : " and " + Figures.count(warnings, "warning");
             return Figures.count(spoils, "error") + more + ": fix the errors before training.";
@@ -88,7 +84,7 @@ public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, Stri
                 : report.findings().getFirst().severity().name();
     }
 
-    public String heading(Severity severity) {
+    public String heading(Finding.Severity severity) {
         return switch (severity) {
             case SPOILS -> "Errors";
             case WARN -> "Warnings";
@@ -96,11 +92,11 @@ public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, Stri
         };
     }
 
-    public List<String> strip(ClassCount found) {
+    public List<String> strip(AuditReport.ClassCount found) {
         return album.strips().getOrDefault(found.name(), List.of());
     }
 
-    public double readablePercent(ClassCount found) {
+    public double readablePercent(AuditReport.ClassCount found) {
         return Math.round(1000.0 * found.readable() / Math.max(1, found.images())) / 10.0;
     }
 
@@ -113,7 +109,7 @@ public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, Stri
 
     /** Returns the length of a bar in percent of the largest class. */
     public double percent(int images) {
-        int most = report.classes().stream().mapToInt(ClassCount::images).max().orElse(1);
+        int most = report.classes().stream().mapToInt(AuditReport.ClassCount::images).max().orElse(1);
         return Math.round(1000.0 * images / Math.max(1, most)) / 10.0;
     }
 

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.StringJoiner;
-import org.gramian.report.Scale.Tick;
 
 /** Line chart, which the template {@code run/chart.jte} draws as SVG. */
 public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> rules) {
@@ -23,7 +22,7 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
     private static final int MARKED = 40;
 
     /** Axis with ticks at round numbers. */
-    public record Axis(String title, Scale scale, List<Tick> ticks) {
+    public record Axis(String title, Scale scale, List<Scale.Tick> ticks) {
         public static Axis of(String title, Scale scale) {
             return new Axis(title, scale, scale.ticks());
         }
@@ -84,11 +83,11 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
         return series;
     }
 
-    public double across(Tick tick) {
+    public double across(Scale.Tick tick) {
         return round(tick.at() * WIDTH);
     }
 
-    public double down(Tick tick) {
+    public double down(Scale.Tick tick) {
         return round((1 - tick.at()) * HEIGHT);
     }
 

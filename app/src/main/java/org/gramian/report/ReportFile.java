@@ -9,12 +9,6 @@ import org.gramian.basis.AtomicFile;
 
 /** Text file that is written atomically and replaces an older one. */
 public record ReportFile(Path path) {
-    /** Checks before the work that the file can be written. */
-    public static ReportFile of(Path path) throws IOException {
-        AtomicFile.require(path);
-        return new ReportFile(path);
-    }
-
     public static String render(String template, Object page) {
         StringOutput out = new StringOutput();
         TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")

@@ -6,7 +6,7 @@
  *
  * <pre>{@code
  * String html = AuditPage.of(report, dataset, ThumbnailSet.of(report, dataset, reader, threads), "0.1.0").html();
- * ReportFile.of(Path.of("audit.html")).write(html);
+ * new ReportFile(Path.of("audit.html")).write(html);
  * }</pre>
  */
 @NullMarked

@@ -2,7 +2,6 @@ package org.gramian.serve;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.gramian.serve.ServeOptions.Limits;
 
 /**
  * Bounds the work of all requests: bytes in memory, queued images, and the time to decode and to compute them. What exceeds a
@@ -54,11 +53,11 @@ final class Admission {
     private int requests;
     private boolean closed;
 
-    Admission(Limits limits) {
+    Admission(ServeOptions.Limits limits) {
         this(limits, Runtime.getRuntime().availableProcessors());
     }
 
-    Admission(Limits limits, int decoders) {
+    Admission(ServeOptions.Limits limits, int decoders) {
         this.decoders = decoders;
         this.maxBytes =
                 Math.max(2L * limits.upload().bytes(), Runtime.getRuntime().maxMemory() / MEMORY_DIVISOR);

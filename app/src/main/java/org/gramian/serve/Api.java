@@ -23,8 +23,7 @@ import org.gramian.explain.HeatImage;
 import org.gramian.explain.HeatMap;
 import org.gramian.gallery.NearestImages;
 import org.gramian.image.ImageReader;
-import org.gramian.image.ReadResult.Problem;
-import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.image.ReadResult;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
@@ -117,7 +116,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
                 batcher.submit(job, images.stream().map(UploadedImage::content).toList());
         List<CompletableFuture<ObjectNode>> results = new ArrayList<>();
         try {
-            List<Unreadable> unread = new ArrayList<>();
+            List<ReadResult.Unreadable> unread = new ArrayList<>();
             for (int i = 0; i < images.size(); i++) {
                 UploadedImage image = images.get(i);
                 switch (end.await(pending.get(i))) {
@@ -295,7 +294,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
                 .put("explain", model.incompatibility().isEmpty());
     }
 
-    static ObjectNode unreadable(UploadedImage image, Unreadable reason, Limits limits) {
+    static ObjectNode unreadable(UploadedImage image, ReadResult.Unreadable reason, Limits limits) {
         ObjectNode result = object().put("name", image.name());
         result.putObject("error")
                 .put("code", "unreadable")
@@ -305,12 +304,12 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
     }
 
     /** Returns the HTTP status of a request with this image only. */
-    static int status(Unreadable reason) {
-        return reason.problem() == Problem.TOO_LARGE ? 413 : 422;
+    static int status(ReadResult.Unreadable reason) {
+        return reason.problem() == ReadResult.Problem.TOO_LARGE ? 413 : 422;
     }
 
     /** Returns the reader's message, except where it may contain text of a decoder or of this machine. */
-    private static String message(Unreadable reason, Limits limits) {
+    private static String message(ReadResult.Unreadable reason, Limits limits) {
         return switch (reason.problem()) {
             case CORRUPT -> "expected an image that can be decoded, found damaged data";
             case TRUNCATED -> "expected a complete image, found a truncated file";

@@ -15,7 +15,6 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
-import org.gramian.serve.ServeOptions.Limits;
 
 /**
  * Two limits that Jetty lacks, so that a client with many slow connections cannot lock out others.
@@ -30,14 +29,14 @@ import org.gramian.serve.ServeOptions.Limits;
 final class ConnectionGuard extends Handler.Wrapper implements Connection.Listener {
     private static final int NETWORK_BYTES = 8;
 
-    private final Limits.Connections limits;
+    private final ServeOptions.Limits.Connections limits;
     private final Map<Connection, Waiting> open = new ConcurrentHashMap<>();
     private final Map<InetAddress, Integer> counts = new ConcurrentHashMap<>();
 
     /** An open connection: its client, and the task that closes it. */
     private record Waiting(InetAddress client, Scheduler.Task closing) {}
 
-    ConnectionGuard(Limits.Connections limits, Handler inner) {
+    ConnectionGuard(ServeOptions.Limits.Connections limits, Handler inner) {
         super(inner);
         this.limits = limits;
     }

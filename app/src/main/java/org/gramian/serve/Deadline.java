@@ -9,11 +9,7 @@ import org.gramian.tensor.library.LibtorchException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * End of the time limit of a request.
- *
- * @param nanos on the clock of {@link System#nanoTime}
- */
+/** End of the time limit of a request. */
 record Deadline(long nanos, Duration time) {
     private static final Logger LOG = LoggerFactory.getLogger(Deadline.class);
 

@@ -8,7 +8,6 @@ import java.util.function.Consumer;
 import org.gramian.explain.Explainer;
 import org.gramian.export.OpenModel;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.Gallery.GalleryFileException;
 import org.gramian.gallery.NearestImages;
 import org.gramian.model.Classifier;
 import org.gramian.model.Model;
@@ -19,11 +18,11 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
     /** How to load the model of a server, again whenever one of these files changes. */
     public record Source(List<Path> files, Loader loader) {
         /** Returns the source of a model file, with the gallery beside it. */
-        public static Source of(Path file, Opening opening) {
+        public static Source of(Path file, OpenModel.Request request) {
             return new Source(List.of(file, file.resolveSibling(Gallery.FILE)), events -> {
                 // If the file changes between these two, both are loaded again.
                 Optional<NearestImages> nearest = gallery(file, events).map(NearestImages::of);
-                return new LoadedModel(fileOrRun(file), opening.open(file), nearest);
+                return new LoadedModel(fileOrRun(file), OpenModel.open(file, request), nearest);
             });
         }
     }
@@ -34,17 +33,11 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
         LoadedModel load(Consumer<String> events) throws IOException;
     }
 
-    /** Opens a model file. */
-    @FunctionalInterface
-    public interface Opening {
-        OpenModel open(Path file) throws IOException;
-    }
-
     /** Reads the gallery beside a model; empty if it is unusable. */
     private static Optional<Gallery> gallery(Path model, Consumer<String> events) {
         try {
             return Gallery.beside(model);
-        } catch (GalleryFileException wrong) {
+        } catch (Gallery.GalleryFileException wrong) {
             events.accept("nearest images are unavailable: " + wrong.getMessage());
             return Optional.empty();
         }

@@ -4,12 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Options of a server.
- *
- * @param port 0 for any free port
- * @param token required by {@code /v1} and {@code /metrics} as {@code Authorization: Bearer TOKEN}, if present
- */
+/** Options of a server. */
 public record ServeOptions(String host, int port, Optional<String> token, Limits limits) {
     public static final String DEFAULT_HOST = "localhost";
     public static final int DEFAULT_PORT = 8080;
@@ -46,23 +41,13 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
             this(upload, load, Connections.DEFAULT);
         }
 
-        /**
-         * Limits of one request.
-         *
-         * @param pixels maximum pixels of an image, checked before it is decoded
-         * @param time timeout for receiving a body, and for sending a response
-         */
+        /** Limits of one request. */
         public record Upload(int bytes, int images, long pixels, Duration time) {
             /** 20 MB, 32 images, 50 megapixels (up to 1 GB while decoding), 30 s. */
             public static final Upload DEFAULT = new Upload(20_000_000, 32, 50_000_000, Duration.ofSeconds(30));
         }
 
-        /**
-         * Limits of all requests together.
-         *
-         * @param images maximum accepted images without a response
-         * @param grace timeout for finishing accepted requests at shutdown
-         */
+        /** Limits of all requests together. */
         public record Load(int images, int batch, Duration answer, Duration grace) {
             /** 256 images; batches of 16 crops, since larger ones are hardly faster on a CPU; 30 s each. */
             public static final Load DEFAULT = new Load(256, 16, Duration.ofSeconds(30), Duration.ofSeconds(30));

@@ -21,7 +21,6 @@ import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
-import org.gramian.serve.ServeOptions.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,7 +67,7 @@ public final class Server implements AutoCloseable {
     private Server(ServeOptions options, LoadedModel.Source source, Listener listener) throws IOException {
         this.options = options;
         this.listener = listener;
-        Limits limits = options.limits();
+        ServeOptions.Limits limits = options.limits();
         this.admission = new Admission(limits);
         this.meters = new Meters(admission);
         this.slot = new ModelSlot(source, meters, listener.events());

@@ -24,17 +24,9 @@ import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings.Setting;
 import org.gramian.table.TableRun.Entry;
 
-/**
- * The numbers of a table, row by row, each row on all datasets.
- *
- * @param baseline title of the row that the others are tested against
- */
+/** The numbers of a table, row by row, each row on all datasets. */
 public record ResultTable(String baseline, List<Column> columns, List<Cell> cells, List<String> remarks) {
-    /**
-     * A dataset.
-     *
-     * @param fingerprint of images, labels and folds, shared by all its results; empty if no row could be planned
-     */
+    /** A dataset. */
     public record Column(String name, String title, String fingerprint, int folds) {
         private static Column of(Entry entry) {
             String name = entry.data().name();
@@ -46,10 +38,7 @@ public record ResultTable(String baseline, List<Column> columns, List<Cell> cell
         }
     }
 
-    /**
-     * Results of one row on one dataset.
-     *
-     */
+    /** Results of one row on one dataset. */
     public record Cell(
             Column column,
             String name,

@@ -24,7 +24,6 @@ import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.evaluate.Proportion.Interval;
 import org.gramian.table.ResultTable.Cell;
-import org.gramian.table.ResultTable.Column;
 import org.gramian.table.ResultTable.Numbers;
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +48,7 @@ public record TableReport(ResultTable table, String command, Function<Throwable,
         List<Section> sections = new ArrayList<>();
         if (table.columns().size() > 1) {
             List<List<String>> rows = new ArrayList<>();
-            rows.add(row("method", table.columns(), Column::title));
+            rows.add(row("method", table.columns(), ResultTable.Column::title));
             table.cells().stream()
                     .collect(Collectors.groupingBy(Cell::name, LinkedHashMap::new, Collectors.toList()))
                     .values()
@@ -66,7 +65,7 @@ public record TableReport(ResultTable table, String command, Function<Throwable,
         return row;
     }
 
-    private Section details(Column column) {
+    private Section details(ResultTable.Column column) {
         List<Cell> cells = table.cells().stream()
                 .filter(cell -> cell.column().equals(column))
                 .toList();

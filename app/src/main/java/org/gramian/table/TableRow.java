@@ -20,16 +20,9 @@ import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.PoolingStage;
 import org.gramian.run.config.Settings;
-import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig;
 
-/**
- * One row of a table: a method or a custom pooling, with its own settings.
- *
- * @param name its name in options and folders, e.g. {@code bcnn}
- * @param pooling text of its pooling, or the name of its method, which brings its own classifier
- * @param own values by key that override those of the table
- */
+/** One row of a table: a method or a custom pooling, with its own settings. */
 public record TableRow(String name, String title, String pooling, Map<String, String> own) {
     /** Keys that all rows share: results on other images or crops do not compare methods. */
     private static final List<String> SHARED = List.of(
@@ -151,7 +144,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
 
     /** Returns the settings of this row: those of the table that apply to its classifier, and its own. */
     Settings requested(Settings wished) {
-        Map<String, Setting> fitting = new LinkedHashMap<>(wished.values());
+        Map<String, Settings.Setting> fitting = new LinkedHashMap<>(wished.values());
         refused(wished).forEach(setting -> fitting.remove(setting.key()));
         Settings all = new Settings(fitting).with("network.pooling", pooling, "row " + name);
         for (Map.Entry<String, String> one : own.entrySet()) {
@@ -170,7 +163,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
     private Optional<LinearSolver> solver(Settings common) {
         String key = "network.classifier";
         return read(Optional.ofNullable(own.get(key))
-                .or(() -> Optional.ofNullable(common.values().get(key)).map(Setting::text))
+                .or(() -> Optional.ofNullable(common.values().get(key)).map(Settings.Setting::text))
                 .or(() -> Methods.find(pooling).map(Method::classifier))
                 .orElse(Method.SOFTMAX));
     }
@@ -184,7 +177,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
     }
 
     /** Returns the settings of the table that do not apply to this row: a solver has no epochs and no label smoothing. */
-    List<Setting> refused(Settings common) {
+    List<Settings.Setting> refused(Settings common) {
         if (solver(common).isEmpty()) {
             return List.of();
         }
@@ -196,7 +189,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
 
     /** Returns the settings of a table without the classifier and those that apply to some classifiers only. */
     static Settings withoutClassifier(Settings common) {
-        Map<String, Setting> rest = new LinkedHashMap<>(common.values());
+        Map<String, Settings.Setting> rest = new LinkedHashMap<>(common.values());
         rest.remove("network.classifier");
         rest.keySet().removeAll(WITHOUT_EPOCHS.keySet());
         return new Settings(rest);

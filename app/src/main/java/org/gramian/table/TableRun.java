@@ -36,11 +36,7 @@ import org.gramian.train.loop.TrainingContext;
  * others.
  */
 public final class TableRun {
-    /**
-     * The rows of a table and their common settings.
-     *
-     * @param baseline name of the row that the others are tested against; empty: the first finished one
-     */
+    /** The rows of a table and their common settings. */
     public record Plan(List<TableRow> rows, Settings common, Optional<String> baseline) {
 
         public Plan {

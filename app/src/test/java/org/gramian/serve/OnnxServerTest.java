@@ -28,8 +28,8 @@ class OnnxServerTest {
     }
 
     private static JsonNode ask(Path file, EngineChoice choice, String name) throws Exception {
-        LoadedModel.Source source = LoadedModel.Source.of(
-                file, it -> OpenModel.open(it, OpenModel.Request.of(choice).withGradients()));
+        LoadedModel.Source source =
+                LoadedModel.Source.of(file, OpenModel.Request.of(choice).withGradients());
         Server server = Server.start(ServeOptions.local(0), source, Server.Listener.NONE);
         try (Served served = new Served(server, HttpClient.newHttpClient())) {
             JsonNode model = Served.json(served.get("/v1/model"));

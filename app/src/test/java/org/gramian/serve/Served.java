@@ -59,8 +59,7 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
 
     /** A model file in libtorch, with the gallery beside it. */
     static LoadedModel.Source source(Path file) {
-        return LoadedModel.Source.of(
-                file, it -> OpenModel.open(it, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH)));
+        return LoadedModel.Source.of(file, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH));
     }
 
     static LoadedModel load(Path file) throws IOException {

@@ -23,13 +23,12 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
 import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.AuditReport.ClassCount;
-import org.gramian.image.audit.AuditReport.Contents;
 import org.gramian.image.audit.Finding;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.report.AuditPage;
+import org.gramian.report.Figures;
 import org.gramian.report.ReportFile;
 import org.gramian.report.ThumbnailSet;
 import org.jspecify.annotations.Nullable;
@@ -154,14 +153,14 @@ public final class AuditCommand implements Callable<Integer> {
             }
             head.addAll(report.splits());
             rows.row(head);
-            List<ClassCount> classes = report.classes();
+            List<AuditReport.ClassCount> classes = report.classes();
             if (all || classes.size() <= CLASSES) {
                 classes.forEach(found -> rows.row(row(found, lost)));
             } else {
-                List<ClassCount> sorted = classes.stream()
-                        .sorted(Comparator.comparingInt(ClassCount::readable)
+                List<AuditReport.ClassCount> sorted = classes.stream()
+                        .sorted(Comparator.comparingInt(AuditReport.ClassCount::readable)
                                 .reversed()
-                                .thenComparing(ClassCount::name))
+                                .thenComparing(AuditReport.ClassCount::name))
                         .toList();
                 sorted.subList(0, CLASSES / 2).forEach(found -> rows.row(row(found, lost)));
                 rows.row("... and " + (sorted.size() - CLASSES) + " more (--all)");
@@ -171,21 +170,17 @@ public final class AuditCommand implements Callable<Integer> {
             text.append(System.lineSeparator());
         }
 
-        private static List<String> row(ClassCount found, boolean lost) {
-            List<String> cells = new ArrayList<>(List.of(found.name(), number(found.images())));
+        private static List<String> row(AuditReport.ClassCount found, boolean lost) {
+            List<String> cells = new ArrayList<>(List.of(found.name(), Figures.count(found.images())));
             if (lost) {
-                cells.add(number(found.readable()));
+                cells.add(Figures.count(found.readable()));
             }
-            found.splits().forEach(count -> cells.add(number(count)));
+            found.splits().forEach(count -> cells.add(Figures.count(count)));
             return cells;
         }
 
-        private static String number(int value) {
-            return String.format(Locale.ROOT, "%,d", value);
-        }
-
         private void contents() {
-            Contents contents = report.contents();
+            AuditReport.Contents contents = report.contents();
             if (contents.readable() == 0) {
                 return;
             }
@@ -197,13 +192,13 @@ public final class AuditCommand implements Callable<Integer> {
             text.append("format  %s%ncolour  %s%n%n".formatted(counts(contents.formats()), counts(contents.colours())));
         }
 
-        private static List<String> row(String name, Contents.Spread spread) {
-            return List.of(name, number(spread.smallest()), number(spread.median()), number(spread.largest()));
+        private static List<String> row(String name, AuditReport.Contents.Spread spread) {
+            return List.of(name, Figures.count(spread.smallest()), Figures.count(spread.median()), Figures.count(spread.largest()));
         }
 
         private static String counts(Map<?, Integer> counts) {
             return counts.entrySet().stream()
-                    .map(entry -> number(entry.getValue()) + " "
+                    .map(entry -> Figures.count(entry.getValue()) + " "
                             + entry.getKey().toString().replace('_', ' '))
                     .collect(Collectors.joining(", "));
         }
@@ -217,7 +212,7 @@ public final class AuditCommand implements Callable<Integer> {
                 text.append("        - %s%n".formatted(QuotedText.visible(item.toString())));
             }
             if (shown < items) {
-                text.append("        ... and %s more (--all)%n".formatted(number(items - shown)));
+                text.append("        ... and %s more (--all)%n".formatted(Figures.count(items - shown)));
             }
             text.append("        %s%n%n".formatted(finding.advice()));
         }

@@ -147,12 +147,7 @@ public final class BackbonesCommand implements Callable<Integer> {
                 : sizes.stream().map(String::valueOf).collect(Collectors.joining("×"));
     }
 
-    /**
-     * Description of a backbone, as text and as JSON.
-     *
-     * @param trainedAt rows and columns of the images it was trained on
-     * @param features shape of the default layer's output; empty if images of the given size do not fit
-     */
+    /** Description of a backbone, as text and as JSON. */
     record BackboneRow(
             String name,
             String title,

@@ -18,7 +18,6 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.JsonText;
 import org.gramian.check.PoolingCheck;
-import org.gramian.check.PoolingCheck.GradientComparison;
 import org.gramian.check.doctor.CheckResult;
 import org.gramian.check.doctor.LayerCheck;
 import org.gramian.check.doctor.RuleCheck;
@@ -128,7 +127,7 @@ public final class DoctorCommand implements Callable<Integer> {
     }
 
     /** One line: ok is the derivative, expected what the formulas state instead. */
-    private static String measured(GradientComparison comparison) {
+    private static String measured(PoolingCheck.GradientComparison comparison) {
         String verdict = !comparison.passed() ? "FAILED  " : comparison.deviates() ? "expected" : "ok      ";
         String stated = !comparison.deviates() && comparison.passed()
                 ? ""

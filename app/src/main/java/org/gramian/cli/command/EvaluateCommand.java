@@ -16,7 +16,6 @@ import org.gramian.cli.common.Version;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.Evaluator;
-import org.gramian.evaluate.Evaluator.Measurement;
 import org.gramian.evaluate.PredictionTable;
 import org.gramian.evaluate.TestImages;
 import org.gramian.export.OpenModel;
@@ -133,7 +132,7 @@ public final class EvaluateCommand implements Callable<Integer> {
             Evaluator evaluator = evaluator(opened, crops);
             TestImages images = TestImages.choose(dataset, opened.card(), request);
             images.remarks().forEach(console::say);
-            Measurement measured = measure(evaluator, dataset, images);
+            Evaluator.Measurement measured = measure(evaluator, dataset, images);
             int code = finish(measured);
             if (html != null) {
                 report(html, measured.evaluation(), dataset, opened.header());
@@ -149,7 +148,7 @@ public final class EvaluateCommand implements Callable<Integer> {
                 opened.classifier().withCrops(taken).withBatch(batch), new ImageReader(ImageLimits.DEFAULT)::read);
     }
 
-    private Measurement measure(Evaluator evaluator, Dataset dataset, TestImages images) throws IOException {
+    private Evaluator.Measurement measure(Evaluator evaluator, Dataset dataset, TestImages images) throws IOException {
         try (Progress progress = console.progress("evaluating", images.indexes().size())) {
             return evaluator.measure(dataset, images.indexes(), images.setting(), progress);
         }
@@ -167,7 +166,7 @@ public final class EvaluateCommand implements Callable<Integer> {
         console.say("report: " + page);
     }
 
-    private int finish(Measurement measured) throws IOException {
+    private int finish(Evaluator.Measurement measured) throws IOException {
         measured.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
         Evaluation evaluation = measured.evaluation();
         int lost = measured.unreadable().size();

@@ -22,7 +22,6 @@ import org.gramian.explain.CroppedImage;
 import org.gramian.explain.Explainer;
 import org.gramian.explain.Explainer.Settings;
 import org.gramian.explain.Explanation;
-import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.Faithfulness;
 import org.gramian.explain.HeatImage;
 import org.gramian.explain.HeatMap;
@@ -192,7 +191,7 @@ public final class ExplainCommand implements Callable<Integer> {
                 100 * why.heat().coverage(),
                 why.parts().text()));
         Columns columns = new Columns();
-        for (ChannelPair pair : why.pairs()) {
+        for (Explanation.ChannelPair pair : why.pairs()) {
             String maps = pair.first() == pair.second()
                     ? "channel " + pair.first()
                     : "channels " + pair.first() + " and " + pair.second();

@@ -11,7 +11,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -124,7 +123,7 @@ final class FeatureOutput implements AutoCloseable {
         metadata.put("names", JsonText.of(names));
         metadata.put("unreadable", JsonText.of(unreadable));
         try (Arena arena = Arena.ofShared()) {
-            MemorySegment features = scratch.map(MapMode.READ_ONLY, 0, scratch.size(), arena);
+            MemorySegment features = scratch.map(FileChannel.MapMode.READ_ONLY, 0, scratch.size(), arena);
             long[] sizes = LongStream.concat(LongStream.of(rows), LongStream.of(feature.sizes()))
                     .toArray();
             StoredTensor stored = new StoredTensor(type, Shape.of(sizes), features);
@@ -135,11 +134,7 @@ final class FeatureOutput implements AutoCloseable {
         }
     }
 
-    /**
-     * Writes descriptors as a table, with a name and class in each row.
-     *
-     * @param crops whether an image may have several rows, which then tell the crop's number
-     */
+    /** Writes descriptors as a table, with a name and class in each row. */
     void writeTable(Format format, int length, List<String> classes, boolean crops, Map<String, String> about)
             throws IOException {
         long[] image = images.build().toArray();
@@ -160,7 +155,7 @@ final class FeatureOutput implements AutoCloseable {
             columns.put("crop", numbers);
         }
         try (Arena arena = Arena.ofShared()) {
-            MemorySegment values = scratch.map(MapMode.READ_ONLY, 0, scratch.size(), arena);
+            MemorySegment values = scratch.map(FileChannel.MapMode.READ_ONLY, 0, scratch.size(), arena);
             switch (format) {
                 case CSV -> csv(columns, length, values);
                 case PARQUET -> ParquetFile.write(path, columns, "descriptor", length, values, about);

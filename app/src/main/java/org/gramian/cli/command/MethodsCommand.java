@@ -9,7 +9,6 @@ import java.util.concurrent.Callable;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.gramian.autodiff.ParameterSpec;
-import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
@@ -265,7 +264,7 @@ public final class MethodsCommand implements Callable<Integer> {
 
         private static long count(List<ParameterSpec> parameters, boolean fitted) {
             return parameters.stream()
-                    .filter(spec -> fitted == (spec.role() == Role.FITTED))
+                    .filter(spec -> fitted == (spec.role() == ParameterSpec.Role.FITTED))
                     .mapToLong(spec -> spec.shape().elements())
                     .sum();
         }

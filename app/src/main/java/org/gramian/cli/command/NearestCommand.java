@@ -14,14 +14,11 @@ import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
-import org.gramian.cli.common.Terminal;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
 import org.gramian.cli.common.TrainedModel.MissingModelException;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.Gallery.Subset;
 import org.gramian.gallery.NearestImages;
-import org.gramian.gallery.NearestImages.Match;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.model.Classifier;
@@ -82,7 +79,7 @@ public final class NearestCommand implements Callable<Integer> {
         Path file = model.notExported();
         ModelFile.header(file); // reports a broken model before a missing gallery
         Gallery gallery = Gallery.beside(file).orElseThrow(() -> missing(file));
-        int left = gallery.leftOut(Subset.TRAINING);
+        int left = gallery.leftOut(Gallery.Subset.TRAINING);
         if (left > 0) {
             console.say("the gallery is a sample of the training images; " + left + " are not in it");
         }
@@ -102,7 +99,7 @@ public final class NearestCommand implements Callable<Integer> {
                     named,
                     Engine.Rows.DESCRIPTORS,
                     computed -> result(training.nearest(computed.of(Engine.Rows.DESCRIPTORS), top)),
-                    images.hasFolder() && !Terminal.isStandardOutput()
+                    images.hasFolder() && !Console.isOutputTerminal()
                             ? console.progress("searching", named.size())
                             : new Progress.None());
             return lines.failures() == 0 ? ExitCode.DONE : ExitCode.DATA;
@@ -113,7 +110,7 @@ public final class NearestCommand implements Callable<Integer> {
     private record Neighbour(
             String name, @JsonProperty("class") String className, double distance) {}
 
-    private static ResultLines.Result result(List<Match> nearest) {
+    private static ResultLines.Result result(List<NearestImages.Match> nearest) {
         int width = nearest.stream()
                 .mapToInt(one -> QuotedText.visible(one.className()).length())
                 .max()
@@ -121,7 +118,7 @@ public final class NearestCommand implements Callable<Integer> {
         List<String> texts = new ArrayList<>();
         List<Neighbour> objects = new ArrayList<>();
         List<List<String>> rows = new ArrayList<>();
-        for (Match one : nearest) {
+        for (NearestImages.Match one : nearest) {
             String label = QuotedText.visible(one.className());
             texts.add(String.format(Locale.ROOT, "%.3f  ", one.distance()) + label + " ".repeat(width - label.length())
                     + "  " + QuotedText.visible(one.name()));

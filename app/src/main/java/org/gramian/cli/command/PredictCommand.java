@@ -21,7 +21,6 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
-import org.gramian.cli.common.Terminal;
 import org.gramian.export.OpenModel;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
@@ -101,7 +100,7 @@ public final class PredictCommand implements Callable<Integer> {
             Classifier classifier = model.classifier();
             ResultLines lines =
                     lines(writer, named, Math.min(top, card.classes().size()));
-            boolean shown = images.hasFolder() && (out != null || !Terminal.isStandardOutput());
+            boolean shown = images.hasFolder() && (out != null || !Console.isOutputTerminal());
             if (images.isStandardInput()) {
                 ImageInputs.lines(
                         System.in,

@@ -33,12 +33,7 @@ final class ResultLines {
         CSV
     }
 
-    /**
-     * Result of one image in each format.
-     *
-     * @param json members beside {@code image}
-     * @param rows fields between the image and the error
-     */
+    /** Result of one image in each format. */
     record Result(String text, Map<String, Object> json, List<List<String>> rows) {}
 
     private final Format format;
@@ -49,11 +44,7 @@ final class ResultLines {
     private final CsvWriter csv;
     private int failures;
 
-    /**
-     * Writes the header.
-     *
-     * @param title what a table shows before the result of an image, given its visible name
-     */
+    /** Writes the header. */
     ResultLines(
             Format format,
             PrintWriter out,

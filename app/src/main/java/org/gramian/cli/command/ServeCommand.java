@@ -9,7 +9,6 @@ import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Interruption;
-import org.gramian.export.OpenModel;
 import org.gramian.serve.LoadedModel;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.ServeOptions.Limits;
@@ -71,8 +70,8 @@ public final class ServeCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         ServeOptions options = new ServeOptions(host, port, token(), limits.limits());
         check(options);
-        LoadedModel.Source source = LoadedModel.Source.of(
-                engine.model(), file -> OpenModel.open(file, engine.request().withGradients()));
+        LoadedModel.Source source =
+                LoadedModel.Source.of(engine.model(), engine.request().withGradients());
         CountDownLatch requested = new CountDownLatch(1);
         try (Interruption _ = Interruption.of(
                         requested::countDown, "interrupted; finishing accepted requests", console::say);

@@ -18,6 +18,7 @@ import org.gramian.evaluate.Metric;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelHeader;
+import org.gramian.report.Figures;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -86,14 +87,14 @@ public final class ShowCommand implements Callable<Integer> {
                     "backbone",
                     header.backbone().name() + ", layer " + header.backbone().layer());
             line("pooling", header.head().pooling().text());
-            line("descriptor", number(header.descriptorSize()) + " numbers");
+            line("descriptor", Figures.count(header.descriptorSize()) + " numbers");
             line(
                     "scores",
                     header.head().classes() + (header.head().normalized() ? " classes, batch-normalized" : " classes"));
             line(
                     "parameters",
                     parameters(header).entrySet().stream()
-                            .map(part -> part.getKey() + " " + number(part.getValue()))
+                            .map(part -> part.getKey() + " " + Figures.count(part.getValue()))
                             .collect(Collectors.joining(", ")));
             line("images", card.preprocessing().text());
             int crops = card.crops().testing().count();
@@ -144,10 +145,6 @@ public final class ShowCommand implements Callable<Integer> {
             long lines = value.lines().count();
             String shown = lines > 1 ? lines + " lines (see --json)" : QuotedText.visible(value.strip());
             text.append("%-25s %s%n".formatted(QuotedText.visible(label), shown));
-        }
-
-        private static String number(long count) {
-            return String.format(Locale.ROOT, "%,d", count);
         }
     }
 }

@@ -30,7 +30,6 @@ import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.InputOptions;
-import org.gramian.cli.common.InputOptions.WeightsFolder;
 import org.gramian.cli.common.OnnxImport;
 import org.gramian.cli.common.Progress;
 import org.gramian.tensor.file.TensorFileException;
@@ -203,7 +202,7 @@ public final class WeightsCommand implements Runnable {
         private final Console console = new Console();
 
         @Mixin
-        private final WeightsFolder weights = new WeightsFolder();
+        private final InputOptions.WeightsFolder weights = new InputOptions.WeightsFolder();
 
         @Option(names = "--json", description = "print JSON")
         private boolean json;
@@ -290,7 +289,7 @@ public final class WeightsCommand implements Runnable {
         private final Console console = new Console();
 
         @Mixin
-        private final WeightsFolder weights = new WeightsFolder();
+        private final InputOptions.WeightsFolder weights = new InputOptions.WeightsFolder();
 
         @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
         private String name;

@@ -57,11 +57,7 @@ public final class CacheOptions {
         return none ? Optional.empty() : Optional.of(folder == null ? FeatureCache.defaultRoot() : folder);
     }
 
-    /**
-     * Opens the cache.
-     *
-     * @param folder gets the features with {@code --no-cache}, for the time being
-     */
+    /** Opens the cache. */
     public FeatureCache open(Path folder, Consumer<String> warnings) throws IOException {
         return FeatureCache.open(root(), folder, warnings);
     }

@@ -1,6 +1,11 @@
 package org.gramian.cli.common;
 
+import java.io.File;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
@@ -12,9 +17,17 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Output of a command: results to standard output, messages and progress to standard error. */
+/**
+ * Output of a command: results to standard output, messages and progress to standard error.
+ *
+ * <p>{@link System#console} tells only about standard input and output together. Linux has a link per stream; elsewhere
+ * the console decides whether they are terminals.
+ */
 public final class Console {
     private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
+    private static final Path STANDARD_ERROR = Path.of("/proc/self/fd/2");
+    private static final int DEFAULT_COLUMNS = 80;
     private static final String FORMAT = "--log-format";
 
     /** How messages and progress are written to standard error. */
@@ -86,7 +99,7 @@ public final class Console {
 
     /** Whether progress is shown as a bar, on a terminal. */
     public boolean hasBars() {
-        return !isJson() && !quiet && Terminal.isStandardError();
+        return !isJson() && !quiet && isErrorTerminal();
     }
 
     /** Prints an event as one line of JSON: its time, its name and its values. */
@@ -110,7 +123,7 @@ public final class Console {
 
     /** Reports unreadable images, unless their rows on this terminal show it already. */
     public Consumer<String> complaints() {
-        return Terminal.isStandardOutput() ? _ -> {} : this::warn;
+        return isOutputTerminal() ? _ -> {} : this::warn;
     }
 
     public Progress progress(String task, long steps) {
@@ -120,5 +133,47 @@ public final class Console {
         return hasBars()
                 ? new Progress.Bar(task, steps, System.err, Progress.Bar.DELAY)
                 : new Progress.Lines(task, steps, command.commandLine().getErr(), isJson(), InstantSource.system());
+    }
+
+    /**
+     * Returns the width of the terminal, or 80 if it is unknown.
+     *
+     * <p>Asks {@code stty}: the progress bar's terminal library resets the handler of SIGINT while it is open, and Ctrl-C would
+     * end a training run without a checkpoint.
+     */
+    static int columns() {
+        try {
+            Process stty = new ProcessBuilder("stty", "size")
+                    .redirectInput(new File("/dev/tty"))
+                    .start();
+            String[] size = new String(stty.getInputStream().readAllBytes(), StandardCharsets.US_ASCII)
+                    .strip()
+                    .split(" ", -1); // rows and columns
+            int columns = size.length == 2 ? Integer.parseInt(size[1]) : 0;
+            return columns > 0 ? columns : DEFAULT_COLUMNS;
+        } catch (IOException | NumberFormatException unknown) {
+            return DEFAULT_COLUMNS;
+        }
+    }
+
+    /** Returns whether standard output is a terminal. */
+    public static boolean isOutputTerminal() {
+        return isTerminal(STANDARD_OUTPUT);
+    }
+
+    /** Returns whether standard error is a terminal that can move its cursor. */
+    static boolean isErrorTerminal() {
+        return !"dumb".equals(System.getenv("TERM")) && isTerminal(STANDARD_ERROR);
+    }
+
+    /** Returns whether a link of {@code /proc} leads to a terminal; without such a link, whether Java sees one. */
+    @SuppressWarnings("SystemConsoleNull") // it is null again without a terminal, as before Java 22
+    public static boolean isTerminal(Path link) {
+        try {
+            String target = Files.readSymbolicLink(link).toString();
+            return target.matches("/dev/(pts/\\d+|tty.*|console)");
+        } catch (IOException | UnsupportedOperationException notLinux) {
+            return System.console() != null && System.console().isTerminal();
+        }
     }
 }

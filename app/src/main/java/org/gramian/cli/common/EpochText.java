@@ -4,17 +4,15 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import org.gramian.run.StageClock;
-import org.gramian.train.event.TrainEvent.EpochDone;
-import org.gramian.train.event.TrainEvent.StageStarted;
-import org.gramian.train.event.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent;
 
 /** One line about an epoch, as {@code epoch 3/25  loss 1.710  acc 44.6%  val_acc 53.3%  lr 0.97  416 img/s  eta 0:27}. */
-public record EpochText(StageStarted stage, StageClock clock) {
+public record EpochText(TrainEvent.StageStarted stage, StageClock clock) {
     private static final String GAP = "  ";
     private static final double LARGE = 1000;
 
     /** Returns the line of a finished epoch. */
-    public String line(EpochDone done) {
+    public String line(TrainEvent.EpochDone done) {
         return epoch(done.epoch())
                 + numbers(done.loss(), done.accuracy())
                 + validation(Optional.of(done))
@@ -23,7 +21,7 @@ public record EpochText(StageStarted stage, StageClock clock) {
     }
 
     /** Returns the text beside a progress bar. */
-    public String beside(Stepped stepped, Optional<EpochDone> last) {
+    public String beside(TrainEvent.Stepped stepped, Optional<TrainEvent.EpochDone> last) {
         return epoch(stepped.epoch()) + numbers(stepped.loss(), stepped.accuracy()) + validation(last) + speed();
     }
 
@@ -35,8 +33,8 @@ public record EpochText(StageStarted stage, StageClock clock) {
         return String.format(Locale.ROOT, "%sloss %s%sacc %.1f%%", GAP, loss(loss), GAP, 100 * accuracy);
     }
 
-    private static String validation(Optional<EpochDone> epoch) {
-        return epoch.filter(EpochDone::isValidated)
+    private static String validation(Optional<TrainEvent.EpochDone> epoch) {
+        return epoch.filter(TrainEvent.EpochDone::isValidated)
                 .map(done -> String.format(Locale.ROOT, "%sval_acc %.1f%%", GAP, 100 * (1 - done.validationError())))
                 .orElse("");
     }

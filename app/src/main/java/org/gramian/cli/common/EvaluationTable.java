@@ -8,13 +8,11 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.ConfusionMatrix;
-import org.gramian.evaluate.ConfusionMatrix.ClassScore;
-import org.gramian.evaluate.ConfusionMatrix.Confusion;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PredictionTable;
-import org.gramian.evaluate.PredictionTable.Row;
 import org.gramian.evaluate.Temperature;
+import org.gramian.report.Figures;
 
 /** Formats one evaluation for a terminal: metrics, classes with the confusion matrix, and the most confident errors. */
 public record EvaluationTable(Evaluation evaluation) {
@@ -97,7 +95,7 @@ public record EvaluationTable(Evaluation evaluation) {
 
     private void matrix(StringBuilder text) {
         ConfusionMatrix confusion = evaluation.confusion();
-        List<ClassScore> scores = confusion.perClass();
+        List<ConfusionMatrix.ClassScore> scores = confusion.perClass();
         List<Integer> all = IntStream.range(0, scores.size()).boxed().toList();
         Columns rows = new Columns();
         rows.row(row(List.of("class", "images", "precision", "recall", "F1", ""), all, EvaluationTable::letter));
@@ -123,27 +121,23 @@ public record EvaluationTable(Evaluation evaluation) {
         return value == 0 ? "." : Integer.toString(value);
     }
 
-    private static List<String> cells(String mark, ClassScore score) {
+    private static List<String> cells(String mark, ConfusionMatrix.ClassScore score) {
         String name = score.name().length() > NAME ? score.name().substring(0, NAME - 1) + "…" : score.name();
         return List.of(
                 mark + name,
                 Integer.toString(score.support()),
-                score.predicted() == 0 ? "-" : percent(score.precision()),
-                score.support() == 0 ? "-" : percent(score.recall()),
-                score.support() == 0 ? "-" : percent(score.f1()),
+                score.predicted() == 0 ? "-" : Figures.percent(score.precision()),
+                score.support() == 0 ? "-" : Figures.percent(score.recall()),
+                score.support() == 0 ? "-" : Figures.percent(score.f1()),
                 "");
     }
 
-    private static String percent(double part) {
-        return String.format(Locale.ROOT, "%.1f", 100 * part);
-    }
-
     private void hardest(StringBuilder text) {
-        List<ClassScore> tested = evaluation.confusion().perClass().stream()
+        List<ConfusionMatrix.ClassScore> tested = evaluation.confusion().perClass().stream()
                 .filter(score -> score.support() > 0)
-                .sorted(Comparator.comparingDouble(ClassScore::f1))
+                .sorted(Comparator.comparingDouble(ConfusionMatrix.ClassScore::f1))
                 .toList();
-        List<ClassScore> shown = tested.subList(0, Math.min(CLASSES, tested.size()));
+        List<ConfusionMatrix.ClassScore> shown = tested.subList(0, Math.min(CLASSES, tested.size()));
         text.append("the %d classes with the lowest F1, of %d%n".formatted(shown.size(), tested.size()));
         Columns rows = new Columns();
         rows.row("class", "images", "precision", "recall", "F1");
@@ -152,29 +146,29 @@ public record EvaluationTable(Evaluation evaluation) {
     }
 
     private void pairs(StringBuilder text) {
-        List<Confusion> confusions = evaluation.confusion().confusions();
+        List<ConfusionMatrix.Confusion> confusions = evaluation.confusion().confusions();
         if (confusions.isEmpty()) {
             return;
         }
         text.append("most frequent confusions, of %d pairs%n".formatted(confusions.size()));
-        for (Confusion pair : confusions.subList(0, Math.min(PAIRS, confusions.size()))) {
+        for (ConfusionMatrix.Confusion pair : confusions.subList(0, Math.min(PAIRS, confusions.size()))) {
             text.append("  %d× %s predicted as %s%n"
                     .formatted(pair.count(), QuotedText.bare(pair.truth()), QuotedText.bare(pair.predicted())));
         }
     }
 
     private void mistakes(StringBuilder text) {
-        List<Row> mistakes = PredictionTable.of(evaluation).mistakes();
+        List<PredictionTable.Row> mistakes = PredictionTable.of(evaluation).mistakes();
         if (mistakes.isEmpty()) {
             text.append("%nno errors%n".formatted());
             return;
         }
-        List<Row> shown = mistakes.subList(0, Math.min(MISTAKES, mistakes.size()));
+        List<PredictionTable.Row> shown = mistakes.subList(0, Math.min(MISTAKES, mistakes.size()));
         text.append("%nmost confident errors, %d of %d%n".formatted(shown.size(), mistakes.size()));
-        for (Row row : shown) {
+        for (PredictionTable.Row row : shown) {
             text.append("  %s %%  %s: %s predicted as %s%n"
                     .formatted(
-                            percent(row.probability()),
+                            Figures.percent(row.probability()),
                             QuotedText.bare(row.name()),
                             QuotedText.bare(row.truth()),
                             QuotedText.bare(row.prediction())));

@@ -19,7 +19,6 @@ import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.FileNames;
-import org.gramian.cli.common.TrainedModel.MissingModelException;
 import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.gallery.Gallery.GalleryFileException;
 import org.gramian.image.dataset.DatasetException;
@@ -118,7 +117,7 @@ public final class Failures {
         return switch (failed) {
             case UncheckedIOException wrapped -> code(Objects.requireNonNull(wrapped.getCause()));
             case DatasetException _, UnreadableImageException _, UnfitDataException _ -> ExitCode.DATA;
-            case ModelFileException _, GalleryFileException _, MissingModelException _ -> ExitCode.MODEL;
+            case ModelFileException _, GalleryFileException _, TrainedModel.MissingModelException _ -> ExitCode.MODEL;
             case MissingWeightsException _, UnusableWeightsException _, NotExpressibleException _ -> ExitCode.MODEL;
             case BrokenRunException _ -> ExitCode.INTERRUPTED;
             case IOException _, IllegalArgumentException _, IllegalStateException _, LibtorchException _ ->

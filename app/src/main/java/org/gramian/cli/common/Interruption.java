@@ -75,11 +75,7 @@ public final class Interruption implements AutoCloseable {
         }
     }
 
-    /**
-     * Says from now on that there is a checkpoint.
-     *
-     * @param lost the most work that is lost by not waiting
-     */
+    /** Says from now on that there is a checkpoint. */
     public void keeps(Duration lost) {
         answer = "interrupted; stopping after the current step with a checkpoint (kill -9 "
                 + ProcessHandle.current().pid() + " stops at once and loses at most " + Durations.text(lost)

@@ -113,11 +113,7 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
         });
     }
 
-    /**
-     * Installs the network of a file under a name made of the file's name and a checksum, unless it is installed.
-     *
-     * @return the name, or its file if the store is not that of the process
-     */
+    /** Installs the network of a file under a name made of the file's name and a checksum, unless it is installed. */
     public String install(Path file) throws IOException {
         return open(file, (content, reference, _) -> {
             Preprocessing preprocessing = preprocessing(reference);

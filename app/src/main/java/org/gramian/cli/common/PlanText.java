@@ -7,7 +7,6 @@ import org.gramian.run.MemoryEstimate;
 import org.gramian.run.Workload;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
-import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig;
 
 /** Output of {@code --dry-run}: every value with its origin, and sizes of the run. */
@@ -17,7 +16,7 @@ public final class PlanText {
     /** Lists every value of the configuration with its origin. */
     public static String configuration(Settings settings) {
         StringBuilder text = new StringBuilder("Configuration:\n");
-        for (Setting setting : settings.values().values()) {
+        for (Settings.Setting setting : settings.values().values()) {
             text.append(String.format(
                     Locale.ROOT,
                     "  %-25s %-24s %s%n",

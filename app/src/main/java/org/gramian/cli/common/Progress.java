@@ -120,7 +120,7 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
             /** One column stays free: some terminals wrap a line that fills the last one. */
             @Override
             public int getMaxRenderedLength() {
-                columns = columns == 0 ? Terminal.columns() : columns;
+                columns = columns == 0 ? Console.columns() : columns;
                 return columns - 1;
             }
 

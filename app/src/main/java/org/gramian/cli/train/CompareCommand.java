@@ -23,7 +23,6 @@ import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.FoldSummary;
-import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.report.ReportFile;
@@ -239,7 +238,7 @@ public final class CompareCommand implements Callable<Integer> {
             result.put("name", name);
             result.put("folds", summary.spread(Metric.ACCURACY).count());
             for (Metric metric : Metric.values()) {
-                Spread spread = summary.spread(metric);
+                FoldSummary.Spread spread = summary.spread(metric);
                 Map<String, Object> numbers = new LinkedHashMap<>();
                 numbers.put("mean", spread.mean());
                 OptionalDouble deviation = spread.deviation();

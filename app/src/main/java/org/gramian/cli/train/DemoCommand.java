@@ -32,8 +32,6 @@ import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.Device;
 import org.gramian.train.event.TrainEvent;
-import org.gramian.train.event.TrainEvent.Task;
-import org.gramian.train.event.TrainEvent.Warning;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
@@ -143,7 +141,7 @@ public final class DemoCommand implements Callable<Integer> {
 
     /** Shows progress and warnings; the results follow at the end. */
     private void show(TrainEvent event, TrainDisplay display) {
-        if (console.isJson() || event instanceof Task || event instanceof Warning) {
+        if (console.isJson() || event instanceof TrainEvent.Task || event instanceof TrainEvent.Warning) {
             display.accept(event);
         }
     }

@@ -11,8 +11,6 @@ import org.gramian.evaluate.Metric;
 /**
  * The numbers of several folds as text for the terminal: a line per metric, with mean, standard deviation and, of few folds,
  * those of each fold.
- *
- * @param folds at least one, all of one division
  */
 public record FoldTable(List<Evaluation> folds) {
     /** More folds are not shown one by one. */

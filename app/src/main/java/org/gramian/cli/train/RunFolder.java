@@ -66,11 +66,7 @@ public record RunFolder(Path path) {
         begin(images, List.of());
     }
 
-    /**
-     * Stores the path of the images of a new run, absolute and as typed.
-     *
-     * @param options that apply to the resumed run too, one per line
-     */
+    /** Stores the path of the images of a new run, absolute and as typed. */
     void begin(Path images, List<String> options) throws IOException {
         Files.createDirectories(path);
         AtomicFile.putText(path.resolve(IMAGES), text -> {

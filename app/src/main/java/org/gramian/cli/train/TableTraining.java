@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -25,10 +24,10 @@ import org.gramian.cli.common.Interruption;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.evaluate.Metric;
 import org.gramian.image.dataset.Note;
+import org.gramian.report.Figures;
 import org.gramian.run.ExistingRun;
 import org.gramian.run.RunResult;
 import org.gramian.run.config.Settings;
-import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.table.ResultTable;
 import org.gramian.table.TablePreset;
@@ -159,10 +158,6 @@ final class TableTraining {
         private final Device device;
         private final TrainDisplay display;
 
-        /**
-         * @param command as typed, which also resumes the table
-         * @param cache feature cache; empty for a temporary one
-         */
         Session(
                 Console console,
                 TrainOptions training,
@@ -189,8 +184,8 @@ final class TableTraining {
         /** Returns the given settings without the pooling, which is set per row. */
         private Settings common(TorchOptions torch) throws IOException {
             Settings requested = training.requested(torch, console::say).wanted();
-            Map<String, Setting> values = new LinkedHashMap<>(requested.values());
-            Setting pooling = values.remove("network.pooling");
+            Map<String, Settings.Setting> values = new LinkedHashMap<>(requested.values());
+            Settings.Setting pooling = values.remove("network.pooling");
             if (training.typed().contains("--pooling")) {
                 throw new IllegalArgumentException(
                         "--pooling: every row of a table has its own pooling; add a row with --methods LABEL="
@@ -374,8 +369,8 @@ final class TableTraining {
                         entry.title(),
                         entry.row().name(),
                         entry.data().name(),
-                        size.map(one -> grouped(one.descriptor())).orElse("–"),
-                        size.map(one -> grouped(one.parameters())).orElse("–"),
+                        size.map(one -> Figures.count(one.descriptor())).orElse("–"),
+                        size.map(one -> Figures.count(one.parameters())).orElse("–"),
                         state(entry)));
             }
             StringBuilder text = new StringBuilder();
@@ -392,10 +387,6 @@ final class TableTraining {
             return entry.isFinished()
                     ? "finished"
                     : done == 0 ? "to train" : done + " of " + entry.foldCount() + " folds";
-        }
-
-        private static String grouped(long number) {
-            return String.format(Locale.ROOT, "%,d", number);
         }
     }
 }

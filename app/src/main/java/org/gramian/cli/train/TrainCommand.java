@@ -30,7 +30,6 @@ import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.TrainingRun;
 import org.gramian.run.config.Settings;
-import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
@@ -173,19 +172,15 @@ public final class TrainCommand implements Callable<Integer> {
         AuditReport audit = resumed == null
                 ? found
                 : folder.typedImages().map(found::withRoot).orElse(found);
-        requireNotInterrupted(trainer);
+        trainer.context().throwIfCancelled();
         RunPlan plan = plan(trainer, audit, folder);
-        requireNotInterrupted(trainer);
+        trainer.context().throwIfCancelled();
         if (resumed == null) {
             console.say("estimated memory " + trainer.memory(plan).text());
         }
-        requireNotInterrupted(trainer);
+        trainer.context().throwIfCancelled();
         interruption.keeps(training.keepEvery());
         return train(trainer, plan, audit, folder, display);
-    }
-
-    private static void requireNotInterrupted(TrainingRun trainer) {
-        trainer.context().throwIfCancelled();
     }
 
     private static String resume(RunFolder folder) {
@@ -235,7 +230,7 @@ public final class TrainCommand implements Callable<Integer> {
     /** Returns backbone, pooling and classifier, and why this backbone. */
     private static String chosen(RunPlan plan) {
         Settings settings = plan.settings();
-        Setting backbone = Objects.requireNonNull(settings.values().get("network.backbone"));
+        Settings.Setting backbone = Objects.requireNonNull(settings.values().get("network.backbone"));
         return "backbone " + plan.config().network().backbone().name() + ", layer " + settings.get(TrainConfig.LAYER)
                 + " ("
                 + backbone.origin() + "); pooling " + settings.get(TrainConfig.POOLING)

@@ -57,11 +57,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         this.console = console;
     }
 
-    /**
-     * Begins a row of a table.
-     *
-     * @param name prefix of all its lines, as {@code row 2/5 bcnn, }
-     */
+    /** Begins a row of a table. */
     synchronized void row(String name) {
         row = name;
         fold = name;

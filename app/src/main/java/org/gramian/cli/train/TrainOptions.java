@@ -92,8 +92,6 @@ public final class TrainOptions {
     /**
      * Returns the given settings; options override the file. Beside options, only explicit values of the file count: a learning
      * rate chosen automatically for one pooling may be wrong for another.
-     *
-     * @param torch has the option {@code --accelerate}, which sets the key {@code accelerate}
      */
     public Settings requested(TorchOptions torch, Consumer<String> remarks) throws IOException {
         Map<String, String> texts = texts();

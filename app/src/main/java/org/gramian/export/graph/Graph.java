@@ -13,7 +13,6 @@ import java.util.function.Supplier;
 import org.gramian.backbone.onnx.HostTensor;
 import org.gramian.backbone.onnx.OnnxNode;
 import org.gramian.backbone.onnx.OnnxWriter;
-import org.gramian.backbone.onnx.OnnxWriter.ValueInfo;
 import org.gramian.basis.Protobuf;
 import org.gramian.tensor.Shape;
 
@@ -46,7 +45,7 @@ final class Graph {
         return part.isEmpty() ? name : part + "/" + name;
     }
 
-    Protobuf.Writer message(ValueInfo input, ValueInfo... outputs) {
+    Protobuf.Writer message(OnnxWriter.ValueInfo input, OnnxWriter.ValueInfo... outputs) {
         return OnnxWriter.graph(nodes, constants, List.of(input), List.of(outputs));
     }
 
@@ -59,11 +58,7 @@ final class Graph {
         return node(operator, sizes, inputs, Map.of());
     }
 
-    /**
-     * Adds an operator.
-     *
-     * @param attributes integers, numbers, texts or arrays of integers by name
-     */
+    /** Adds an operator. */
     Value node(String operator, List<Long> sizes, List<Value> inputs, Map<String, Object> attributes) {
         if (!ModelGraph.OPERATORS.contains(operator)) {
             throw new IllegalArgumentException(

@@ -7,11 +7,7 @@ import java.util.stream.IntStream;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.file.StoredTensor;
 
-/**
- * Parameters of a layer in host memory, in float32: libtorch is not needed to write a graph.
- *
- * @param prefix of the layer's names, with a dot at its end; empty for all
- */
+/** Parameters of a layer in host memory, in float32: libtorch is not needed to write a graph. */
 record HostParameters(Graph graph, Map<String, StoredTensor> tensors, String prefix) {
     private static final ValueLayout.OfFloat NUMBER =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

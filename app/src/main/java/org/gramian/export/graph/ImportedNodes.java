@@ -14,7 +14,6 @@ import org.gramian.backbone.onnx.OnnxNode;
 import org.gramian.backbone.onnx.Operand;
 import org.gramian.backbone.onnx.Segment;
 import org.gramian.backbone.onnx.ShapeOperators;
-import org.gramian.backbone.onnx.ShapeOperators.Range;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 
@@ -187,9 +186,9 @@ final class ImportedNodes {
         return data.slice(others, new long[others.length], ones).scale(0).add(part);
     }
 
-    private Value sliced(Value x, List<Range> ranges) {
+    private Value sliced(Value x, List<ShapeOperators.Range> ranges) {
         Value part = x;
-        for (Range range : ranges) {
+        for (ShapeOperators.Range range : ranges) {
             boolean all = range.start() == 0 && range.step() == 1 && range.count() == part.at(range.axis());
             if (part.at(range.axis()) == Value.BATCH || all) {
                 continue; // all of them: others are refused when the network is imported

@@ -3,18 +3,9 @@ package org.gramian.export.graph;
 import java.util.List;
 import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Transform;
-import org.gramian.pooling.Transform.Free;
 import org.gramian.pooling.Vectorization;
-import org.gramian.pooling.Vectorization.Parametric;
-import org.gramian.pooling.Vectorization.RandomMaclaurin;
-import org.gramian.pooling.Vectorization.TensorSketch;
 import org.gramian.spd.Democratic;
 import org.gramian.spd.Kernel;
-import org.gramian.spd.Kernel.Bilinear;
-import org.gramian.spd.Kernel.Covariance;
-import org.gramian.spd.Kernel.Gaussian;
-import org.gramian.spd.Kernel.Laplacian;
-import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
@@ -45,7 +36,7 @@ record MatrixLowering(Graph graph) {
 
     private Value transform(Transform transform, HostParameters parameters, Value matrices) {
         return switch (transform) {
-            case Transform.Spd _, Free _ -> between(matrices, parameters, "weight");
+            case Transform.Spd _, Transform.Free _ -> between(matrices, parameters, "weight");
             case Transform.RiemannianNorm _ -> between(matrices, parameters, "inverseRoot");
             case Transform.Relu _ -> matrices.relu();
             case Transform.Isqrt isqrt -> squareRoot(matrices, isqrt.iterations(), false);
@@ -121,16 +112,16 @@ record MatrixLowering(Graph graph) {
         return switch (vectorization) {
             case Vectorization.Triu _ -> upperTriangle(matrices);
             case Vectorization.Flat _ -> matrices.flatten();
-            case Parametric _ -> {
+            case Vectorization.Parametric _ -> {
                 Value weight = parameters.value("weight");
                 yield forms(matrices, weight, weight);
             }
-            case RandomMaclaurin maclaurin -> {
+            case Vectorization.RandomMaclaurin maclaurin -> {
                 Value left = parameters.value("w1");
                 Value right = parameters.value("w2");
                 yield forms(matrices, left, right).scale(1 / Math.sqrt(maclaurin.size()));
             }
-            case TensorSketch sketch -> sketch(sketch.size(), parameters, matrices);
+            case Vectorization.TensorSketch sketch -> sketch(sketch.size(), parameters, matrices);
         };
     }
 
@@ -185,13 +176,13 @@ record MatrixLowering(Graph graph) {
             long positions = maps.at(2);
             return switch (kernel) {
                 case Rbf rbf -> rbf(rbf, maps);
-                case Laplacian laplacian -> laplacian(laplacian, maps);
-                case Polynomial polynomial -> {
+                case Kernel.Laplacian laplacian -> laplacian(laplacian, maps);
+                case Kernel.Polynomial polynomial -> {
                     Value base = maps.gram().scale(polynomial.scale()).shift(polynomial.offset());
                     yield jittered(polynomial.degree() == 1 ? base : base.power(polynomial.degree()), kernel);
                 }
-                case Covariance covariance -> covariance(covariance, maps);
-                case Bilinear _ -> jittered(maps.gram().scale(1.0 / positions), kernel);
+                case Kernel.Covariance covariance -> covariance(covariance, maps);
+                case Kernel.Bilinear _ -> jittered(maps.gram().scale(1.0 / positions), kernel);
                 case KernelSum sum ->
                     sum.combined(
                             (factor, name) -> graph.in(
@@ -200,7 +191,7 @@ record MatrixLowering(Graph graph) {
                             Value::mul,
                             Value::scale);
                 case Democratic democratic -> jittered(democratic(democratic, maps), kernel);
-                case Gaussian _ -> jittered(withOnes(maps).gram().scale(1.0 / positions), kernel);
+                case Kernel.Gaussian _ -> jittered(withOnes(maps).gram().scale(1.0 / positions), kernel);
             };
         }
 
@@ -239,7 +230,7 @@ record MatrixLowering(Graph graph) {
             return matrices.matmul(maps).mul(maps).sum(1);
         }
 
-        private Value covariance(Covariance kernel, Value maps) {
+        private Value covariance(Kernel.Covariance kernel, Value maps) {
             Value centred = maps.sub(maps.mean(2));
             Value covariance = centred.gram().scale(1.0 / (maps.at(2) - 1));
             double a = kernel.shrinkage();
@@ -302,7 +293,7 @@ record MatrixLowering(Graph graph) {
             return jittered(distances.mul(factor).exp(), kernel);
         }
 
-        private Value laplacian(Laplacian kernel, Value maps) {
+        private Value laplacian(Kernel.Laplacian kernel, Value maps) {
             Value distances = squaredOrZero(maps).sqrt();
             return jittered(distances.scale(-1 / kernel.sigma()).exp(), kernel);
         }

@@ -12,21 +12,10 @@ import org.gramian.backbone.network.ConvNext;
 import org.gramian.backbone.network.ConvolutionKernel;
 import org.gramian.backbone.network.FilterBank;
 import org.gramian.backbone.network.NetworkLayer;
-import org.gramian.backbone.network.NetworkLayer.Branches;
-import org.gramian.backbone.network.NetworkLayer.Chain;
-import org.gramian.backbone.network.NetworkLayer.Dense;
-import org.gramian.backbone.network.NetworkLayer.Pool;
-import org.gramian.backbone.network.NetworkLayer.Residual;
 import org.gramian.backbone.network.NetworkLayer.ResponseNormalization;
-import org.gramian.backbone.network.NetworkLayer.SqueezeExcitation;
-import org.gramian.backbone.network.NetworkLayer.TopDown;
 import org.gramian.backbone.network.OnnxStage;
 import org.gramian.backbone.network.Patches;
 import org.gramian.backbone.network.VisionTransformer;
-import org.gramian.backbone.network.VisionTransformer.Block;
-import org.gramian.backbone.network.VisionTransformer.ClassToken;
-import org.gramian.backbone.network.VisionTransformer.Embedding;
-import org.gramian.backbone.network.VisionTransformer.TokenLayer;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -91,26 +80,26 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
     Value lower(NetworkLayer stage, Value maps) {
         String name = stage.name();
         return switch (stage) {
-            case Chain chain -> chain(chain, maps);
+            case NetworkLayer.Chain chain -> chain(chain, maps);
             case NetworkLayer.Fused fused -> lower(fused.plain(), maps);
-            case Branches branches -> {
+            case NetworkLayer.Branches branches -> {
                 List<Value> parts = branches.branches().stream()
                         .map(branch -> lower(branch, maps))
                         .toList();
                 yield graph.in(name, () -> graph.concat(parts, 1));
             }
-            case Residual residual -> {
+            case NetworkLayer.Residual residual -> {
                 Value body = chain(residual.body(), maps);
                 Value shortcut = chain(residual.shortcut(), maps);
                 yield graph.in(name, () -> body.add(shortcut).activated(residual.activation()));
             }
-            case TopDown topDown -> {
+            case NetworkLayer.TopDown topDown -> {
                 Value body = chain(topDown.body(), maps);
                 yield graph.in(
                         name,
                         () -> body.resize(maps.at(2), maps.at(3)).add(maps).activated(topDown.activation()));
             }
-            case SqueezeExcitation excitation -> {
+            case NetworkLayer.SqueezeExcitation excitation -> {
                 Value gate = chain(excitation.gate(), maps);
                 yield graph.in(name, () -> maps.mul(gate));
             }
@@ -119,17 +108,17 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
                         name,
                         () -> convolve(maps, filters(conv), conv.kernel())
                                 .activated(conv.finish().activation()));
-            case Pool pool ->
+            case NetworkLayer.Pool pool ->
                 graph.in(name, () -> switch (pool.kind()) {
                     case MAX -> maps.maxPool(pool.window());
                     case GLOBAL_AVERAGE -> maps.globalAverage();
                 });
             case ResponseNormalization response -> graph.in(name, () -> responseNorm(response.norm(), maps));
-            case Dense dense -> graph.in(name, () -> dense(dense, maps));
+            case NetworkLayer.Dense dense -> graph.in(name, () -> dense(dense, maps));
             case FilterBank _ -> graph.in(name, () -> bank(maps));
             case Patches patches -> graph.in(name, () -> patches(patches, maps));
-            case TokenLayer layer -> graph.in(name, () -> lower(layer, maps));
-            case ClassToken _ -> graph.in(name, () -> classToken(maps));
+            case VisionTransformer.TokenLayer layer -> graph.in(name, () -> lower(layer, maps));
+            case VisionTransformer.ClassToken _ -> graph.in(name, () -> classToken(maps));
             case ConvNext.Block block ->
                 graph.in(name, () -> {
                     List<Value> filters = filters(name + ".block.0");
@@ -141,7 +130,7 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         };
     }
 
-    private Value chain(Chain chain, Value maps) {
+    private Value chain(NetworkLayer.Chain chain, Value maps) {
         Value result = maps;
         for (NetworkLayer stage : chain.stages()) {
             result = lower(stage, result);
@@ -149,7 +138,7 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         return result;
     }
 
-    private Value dense(Dense dense, Value maps) {
+    private Value dense(NetworkLayer.Dense dense, Value maps) {
         Value flat = maps.flatten();
         List<Value> filters = filters(dense.name());
         return flat.linear(filters.get(0), filters.get(1))
@@ -246,15 +235,15 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         return graph.concat(parts, 1);
     }
 
-    private Value lower(TokenLayer layer, Value state) {
+    private Value lower(VisionTransformer.TokenLayer layer, Value state) {
         return switch (layer) {
-            case Embedding embedding -> embedding(embedding, state);
-            case Block block -> block(block, state);
+            case VisionTransformer.Embedding embedding -> embedding(embedding, state);
+            case VisionTransformer.Block block -> block(block, state);
             case VisionTransformer.Norm norm -> norm(state, norm.name(), VisionTransformer.EPSILON);
         };
     }
 
-    /** Returns the patch tokens as feature maps, as {@link TokenLayer#features}. */
+    /** Returns the patch tokens as feature maps, as {@link VisionTransformer.TokenLayer#features}. */
     private static Value features(Value tokens, Shape maps) {
         long end = tokens.at(1);
         Value patches = tokens.slice(1, end - maps.at(1) * maps.at(2), end);
@@ -266,7 +255,7 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         return tokens.slice(1, 0, 1).reshape(tokens.at(2), 1, 1);
     }
 
-    private Value embedding(Embedding embedding, Value maps) {
+    private Value embedding(VisionTransformer.Embedding embedding, Value maps) {
         long width = maps.at(1);
         long patches = maps.at(2) * maps.at(3);
         Value tokens = maps.reshape(width, patches).transpose();
@@ -274,7 +263,7 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         double[] positions;
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            Embedding.Constants constants = embedding.constants(
+            VisionTransformer.Embedding.Constants constants = embedding.constants(
                     name -> tape.constant(parameters.get(name).toTensor()), maps.at(2), maps.at(3));
             prefix = constants.prefix().value().toDoubles();
             positions = constants.positions().value().toDoubles();
@@ -286,7 +275,7 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         return graph.concat(List.of(zeros.add(first), summed), 1);
     }
 
-    private Value block(Block block, Value tokens) {
+    private Value block(VisionTransformer.Block block, Value tokens) {
         String name = block.name();
         Value joint = linear(norm(tokens, name + ".norm1", VisionTransformer.EPSILON), name + ".attn.qkv");
         Value attended = tokens.add(scaled(block, "attn.proj", "ls1", attention(joint, block.heads())));
@@ -294,7 +283,7 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         return attended.add(scaled(block, "mlp.fc2", "ls2", hidden.gelu()));
     }
 
-    private Value scaled(Block block, String part, String scale, Value x) {
+    private Value scaled(VisionTransformer.Block block, String part, String scale, Value x) {
         Value sums = linear(x, block.name() + "." + part);
         return block.layerScale() ? sums.mul(parameters.value(block.name() + "." + scale + ".gamma")) : sums;
     }

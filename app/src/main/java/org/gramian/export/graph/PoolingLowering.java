@@ -6,19 +6,12 @@ import java.util.Map;
 import org.gramian.backbone.ClassifierTail;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.pooling.Aggregation;
-import org.gramian.pooling.Codebook.BagOfWords;
-import org.gramian.pooling.Codebook.DeepTen;
-import org.gramian.pooling.Codebook.NetVlad;
-import org.gramian.pooling.Codebook.Vlad;
+import org.gramian.pooling.Codebook;
 import org.gramian.pooling.Cross;
 import org.gramian.pooling.CrossCovariance;
 import org.gramian.pooling.CustomAggregation;
 import org.gramian.pooling.DropCov;
-import org.gramian.pooling.FirstOrder.Average;
-import org.gramian.pooling.FirstOrder.GeneralizedMean;
-import org.gramian.pooling.FirstOrder.Maximum;
-import org.gramian.pooling.FirstOrder.Sum;
-import org.gramian.pooling.FirstOrder.Weighted;
+import org.gramian.pooling.FirstOrder;
 import org.gramian.pooling.FisherVector;
 import org.gramian.pooling.Join;
 import org.gramian.pooling.MultiScaleOrderless;
@@ -28,7 +21,6 @@ import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Pyramid;
 import org.gramian.pooling.Radam;
 import org.gramian.pooling.Reduction;
-import org.gramian.pooling.Reduction.LayerChannels;
 import org.gramian.pooling.SecondOrder;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Window;
@@ -63,17 +55,17 @@ record PoolingLowering(Graph graph) {
         VocabularyLowering vocabulary = new VocabularyLowering(graph, parameters);
         return switch (aggregation) {
             case SecondOrder path -> new MatrixLowering(graph).lower(path, parameters, maps);
-            case Average _ -> maps.mean(2).flatten();
-            case Maximum _ -> largest(maps).flatten();
-            case Sum sum -> sum(sum, maps);
-            case GeneralizedMean mean -> generalizedMean(mean, parameters, maps);
+            case FirstOrder.Average _ -> maps.mean(2).flatten();
+            case FirstOrder.Maximum _ -> largest(maps).flatten();
+            case FirstOrder.Sum sum -> sum(sum, maps);
+            case FirstOrder.GeneralizedMean mean -> generalizedMean(mean, parameters, maps);
             case Pyramid pyramid -> pyramid(pyramid, maps);
-            case Weighted _ -> weighted(maps);
+            case FirstOrder.Weighted _ -> weighted(maps);
             case FisherVector fisher -> vocabulary.fisher(fisher, maps);
-            case NetVlad netVlad -> vocabulary.netVlad(netVlad, maps);
-            case DeepTen _ -> vocabulary.deepTen(maps);
-            case Vlad vlad -> vocabulary.vlad(vlad, maps);
-            case BagOfWords _ -> vocabulary.bagOfWords(maps);
+            case Codebook.NetVlad netVlad -> vocabulary.netVlad(netVlad, maps);
+            case Codebook.DeepTen _ -> vocabulary.deepTen(maps);
+            case Codebook.Vlad vlad -> vocabulary.vlad(vlad, maps);
+            case Codebook.BagOfWords _ -> vocabulary.bagOfWords(maps);
             case MultiScaleOrderless _ -> vocabulary.multiScale(maps);
             case NetworkTail tail -> tail(tail, parameters, maps);
             case Join join -> join(join, parameters, maps);
@@ -120,8 +112,8 @@ record PoolingLowering(Graph graph) {
                 yield product.add(graph.column("bias", parameters.toDoubles("bias")))
                         .relu();
             }
-            case LayerChannels layer -> {
-                LayerChannels.Range range = layer.range()
+            case Reduction.LayerChannels layer -> {
+                Reduction.LayerChannels.Range range = layer.range()
                         .orElseThrow(
                                 () -> new NotExpressibleException("a layer of an unknown backbone: " + layer.text()));
                 yield maps.slice(1, range.from(), range.to());
@@ -171,20 +163,20 @@ record PoolingLowering(Graph graph) {
         return maps.reshape(maps.at(1), 1, maps.at(2)).globalMax().reshape(maps.at(1), 1);
     }
 
-    private Value sum(Sum sum, Value maps) {
+    private Value sum(FirstOrder.Sum sum, Value maps) {
         return switch (sum.prior()) {
             case NONE -> maps.sum(2).flatten();
             case CENTER -> {
-                double[] weights = Sum.centred(Math.toIntExact(maps.at(2)), Math.toIntExact(maps.at(3)));
+                double[] weights = FirstOrder.Sum.centred(Math.toIntExact(maps.at(2)), Math.toIntExact(maps.at(3)));
                 Value prior = graph.column("prior", weights);
                 yield maps.reshape(maps.at(1), weights.length).matmul(prior).flatten();
             }
         };
     }
 
-    private Value generalizedMean(GeneralizedMean mean, HostParameters parameters, Value maps) {
+    private Value generalizedMean(FirstOrder.GeneralizedMean mean, HostParameters parameters, Value maps) {
         double p = mean.learned() ? Math.exp(parameters.item("logP")) : mean.p();
-        Value y = maps.atLeast(GeneralizedMean.SMALLEST);
+        Value y = maps.atLeast(FirstOrder.GeneralizedMean.SMALLEST);
         Value m = largest(y);
         Value powers = y.div(m).log().scale(p).exp().mean(2);
         return m.mul(powers.log().scale(1 / p).exp()).flatten();
@@ -220,8 +212,8 @@ record PoolingLowering(Graph graph) {
         Value s = responses.unit().signedRoot(0);
         Value sums = maps.matmul(s.reshape(maps.at(2), 1));
         Value share = positive.sign().mean(2);
-        Value all = share.sum(1).shift(Weighted.MARGIN * maps.at(1));
-        Value b = all.div(share.shift(Weighted.MARGIN)).log();
+        Value all = share.sum(1).shift(FirstOrder.Weighted.MARGIN * maps.at(1));
+        Value b = all.div(share.shift(FirstOrder.Weighted.MARGIN)).log();
         return sums.mul(b).flatten();
     }
 
@@ -305,12 +297,12 @@ record PoolingLowering(Graph graph) {
             return nearest("words", maps).mean(1).flatten();
         }
 
-        Value vlad(Vlad vlad, Value maps) {
+        Value vlad(Codebook.Vlad vlad, Value maps) {
             Value residuals = residuals(nearest("words", maps).transpose(), maps, parameters.value("words"));
             return (vlad.intra() ? residuals.unit() : residuals).flatten();
         }
 
-        Value netVlad(NetVlad netVlad, Value maps) {
+        Value netVlad(Codebook.NetVlad netVlad, Value maps) {
             Value x = netVlad.unit() ? maps.transpose().unit().transpose() : maps;
             Value column = graph.column("bias", parameters.toDoubles("assignBias"));
             Value scores = parameters.value("assignWeight").matmul(x).add(column);

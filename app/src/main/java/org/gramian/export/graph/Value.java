@@ -12,7 +12,6 @@ import org.gramian.pooling.Normalization;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Window;
-import org.gramian.tensor.Window.Pair;
 
 /**
  * A value of a graph; its methods add operators. Element-wise operators broadcast as NumPy's do.
@@ -274,14 +273,14 @@ record Value(Graph graph, String name, List<Long> sizes) {
             throw new NotExpressibleException(
                     "average pooling with both padding and ceil mode, which ONNX averages differently");
         }
-        Pair far = window.ceil() ? far(window) : window.padding();
+        Window.Pair far = window.ceil() ? far(window) : window.padding();
         return pool("AveragePool", window, far, Map.of("count_include_pad", window.ceil() ? 0L : 1L));
     }
 
     /** Incomplete windows at the far border become explicit padding instead of {@code ceil_mode}, which runtimes read differently. */
-    private Value pool(String operator, Window window, Pair far, Map<String, Object> more) {
+    private Value pool(String operator, Window window, Window.Pair far, Map<String, Object> more) {
         Shape pooled = window.outputs(Shape.of(at(1), at(2), at(3)));
-        Pair near = window.padding();
+        Window.Pair near = window.padding();
         Map<String, Object> attributes = new HashMap<>(more);
         attributes.put(
                 "kernel_shape", longs(window.size().vertical(), window.size().horizontal()));
@@ -292,13 +291,13 @@ record Value(Graph graph, String name, List<Long> sizes) {
     }
 
     /** Rows and columns that the last window reaches beyond the maps. */
-    private Pair far(Window window) {
+    private Window.Pair far(Window window) {
         Shape pooled = window.outputs(Shape.of(at(1), at(2), at(3)));
         long bottom =
                 (pooled.at(1) - 1) * window.stride().vertical() + window.size().vertical();
         long right = (pooled.at(2) - 1) * window.stride().horizontal()
                 + window.size().horizontal();
-        return new Pair((int) Math.max(0, bottom - at(2) - window.padding().vertical()), (int)
+        return new Window.Pair((int) Math.max(0, bottom - at(2) - window.padding().vertical()), (int)
                 Math.max(0, right - at(3) - window.padding().horizontal()));
     }
 

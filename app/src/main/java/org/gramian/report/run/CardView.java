@@ -10,8 +10,6 @@ import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
 import org.gramian.report.Figures;
 import org.gramian.report.Figures.LabelledValue;
-import org.gramian.report.run.RunData.FoldData;
-import org.gramian.report.run.RunData.ModelData;
 
 /** Model card: training data, model and next commands. */
 public record CardView(List<LabelledValue> trained, List<LabelledValue> model, List<LabelledValue> commands) {
@@ -22,7 +20,7 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
     private static final int CLASSES = 200;
 
     static CardView of(RunData run) {
-        Optional<ModelData> model = run.model();
+        Optional<RunData.ModelData> model = run.model();
         return new CardView(
                 trained(run),
                 model.map(CardView::facts).orElse(List.of()),
@@ -30,7 +28,7 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
     }
 
     private static List<LabelledValue> trained(RunData run) {
-        FoldData first = run.folds().getFirst();
+        RunData.FoldData first = run.folds().getFirst();
         Setting setting = first.evaluation().setting();
         List<LabelledValue> facts = new ArrayList<>();
         first.model()
@@ -41,7 +39,7 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
         facts.add(new LabelledValue("protocol", setting.protocol()));
         facts.add(new LabelledValue(
                 run.folds().size() == 1 ? "fold" : "folds",
-                String.join(", ", run.folds().stream().map(FoldData::name).toList())));
+                String.join(", ", run.folds().stream().map(RunData.FoldData::name).toList())));
         facts.add(new LabelledValue("seed", Long.toString(setting.seed())));
         facts.add(new LabelledValue("fingerprint", setting.fingerprint().hex()));
         return facts;
@@ -52,7 +50,7 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
                 + (classes.size() > CLASSES ? " and " + (classes.size() - CLASSES) + " more" : "");
     }
 
-    private static List<LabelledValue> facts(ModelData model) {
+    private static List<LabelledValue> facts(RunData.ModelData model) {
         ModelHeader header = model.header();
         ModelCard card = header.card();
         List<LabelledValue> facts = new ArrayList<>();
@@ -81,7 +79,7 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
         return facts;
     }
 
-    private static List<LabelledValue> commands(ModelData model) {
+    private static List<LabelledValue> commands(RunData.ModelData model) {
         String file = quoted(model.file().toString());
         return List.of(
                 new LabelledValue("classify images", "./gramian predict " + file + " IMAGE..."),

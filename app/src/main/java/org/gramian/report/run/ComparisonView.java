@@ -17,17 +17,11 @@ import org.gramian.evaluate.PairedTest;
 import org.gramian.model.ModelHeader;
 import org.gramian.report.Chart;
 import org.gramian.report.Figures;
-import org.gramian.report.run.PredictionSet.TestPrediction;
 
 /** Comparison of several runs with the first. */
 public record ComparisonView(
         List<Row> rows, List<Difference> differences, Optional<Chart> curves, List<ClassRow> classes) {
-    /**
-     * Metrics of a run.
-     *
-     * @param pooling backbone and pooling; a selected pooling by its name
-     * @param accuracy with its confidence interval, or mean and standard deviation over folds
-     */
+    /** Metrics of a run. */
     public record Row(String name, String pooling, String accuracy, FoldSummary metrics, String parameters) {
         static Row of(RunData run) {
             List<Evaluation> folds = run.evaluations();
@@ -48,12 +42,7 @@ public record ComparisonView(
         }
     }
 
-    /**
-     * Paired difference of a run from the first.
-     *
-     * @param judgement the conclusion, or why the runs are not comparable
-     * @param images test images that only one of both classifies correctly
-     */
+    /** Paired difference of a run from the first. */
     public record Difference(String name, String text, String judgement, List<OnlyRight> images) {
         static Difference of(RunData run, RunData first, ImageSheet sheet) {
             try {
@@ -74,21 +63,17 @@ public record ComparisonView(
         }
     }
 
-    /**
-     * Test images that one run classifies correctly and the other does not.
-     *
-     * @param shown predictions of the other run for some of them, most confident first
-     */
-    public record OnlyRight(String name, int count, List<TestPrediction> shown) {
+    /** Test images that one run classifies correctly and the other does not. */
+    public record OnlyRight(String name, int count, List<PredictionSet.TestPrediction> shown) {
         private static final int MOST = 14;
 
         static OnlyRight of(RunData right, RunData wrong, ImageSheet sheet) {
             Set<String> correct = PredictionSet.of(right).predictions().stream()
-                    .filter(TestPrediction::right)
-                    .map(TestPrediction::name)
+                    .filter(PredictionSet.TestPrediction::right)
+                    .map(PredictionSet.TestPrediction::name)
                     .collect(Collectors.toSet());
             PredictionSet predictions = PredictionSet.of(wrong);
-            List<TestPrediction> lost = predictions.mistakes().stream()
+            List<PredictionSet.TestPrediction> lost = predictions.mistakes().stream()
                     .filter(one -> correct.contains(one.name()))
                     .toList();
             return new OnlyRight(

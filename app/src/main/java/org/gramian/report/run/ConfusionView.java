@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.report.Figures;
-import org.gramian.report.run.PredictionSet.TestPrediction;
 
 /**
  * Confusion matrix with the images of every cell.
@@ -25,7 +24,7 @@ public record ConfusionView(ConfusionMatrix matrix, List<Popup> popups, String p
     private static final int LEVELS = 8;
 
     /** Some images of a cell, and the number of those not shown. */
-    public record Popup(String id, String title, List<TestPrediction> shown, int more) {}
+    public record Popup(String id, String title, List<PredictionSet.TestPrediction> shown, int more) {}
 
     /** Returns the matrix of all predictions; the popups of errors come first, as the total is bounded. */
     static ConfusionView of(PredictionSet predictions, ImageSheet sheet, String prefix) {
@@ -37,8 +36,8 @@ public record ConfusionView(ConfusionMatrix matrix, List<Popup> popups, String p
             for (int truth = 0; truth < size; truth++) {
                 for (int predicted = 0; predicted < size; predicted++) {
                     if (matrix.count(truth, predicted) > 0 && (truth == predicted) == right) {
-                        List<TestPrediction> all = predictions.cell(truth, predicted);
-                        List<TestPrediction> shown = all.stream()
+                        List<PredictionSet.TestPrediction> all = predictions.cell(truth, predicted);
+                        List<PredictionSet.TestPrediction> shown = all.stream()
                                 .limit(Math.min(OF_A_CELL, room))
                                 .map(one -> predictions.shown(one, sheet))
                                 .toList();

@@ -9,10 +9,8 @@ import java.util.stream.Stream;
 import org.gramian.report.Chart;
 import org.gramian.report.Chart.Axis;
 import org.gramian.report.Chart.Line;
-import org.gramian.report.Chart.Rule;
 import org.gramian.report.Figures;
 import org.gramian.report.Scale;
-import org.gramian.report.run.RunData.FoldData;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.loop.StageResult;
 
@@ -24,7 +22,7 @@ import org.gramian.train.loop.StageResult;
  */
 public record LearningView(String fold, List<Chart> charts, String sentence, List<String> remarks) {
 
-    static LearningView of(FoldData fold) {
+    static LearningView of(RunData.FoldData fold) {
         List<EpochDone> epochs = fold.epochs();
         List<Chart> charts = new ArrayList<>(List.of(loss(epochs), accuracy(epochs), learningRate(epochs)));
         if (epochs.stream().anyMatch(epoch -> epoch.orthogonality().isPresent())) {
@@ -136,7 +134,7 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
         return chart(title, epochs.size(), Axis.of(title, scale), lines, rules(epochs));
     }
 
-    private static Chart chart(String title, int epochs, Axis y, List<Line> lines, List<Rule> rules) {
+    private static Chart chart(String title, int epochs, Axis y, List<Line> lines, List<Chart.Rule> rules) {
         return new Chart(title, Axis.counting("epoch", Scale.exactly(1, epochs)), y, lines, rules);
     }
 
@@ -153,10 +151,10 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
     }
 
     /** Marks the stages after the first between two epochs. */
-    private static List<Rule> rules(List<EpochDone> epochs) {
+    private static List<Chart.Rule> rules(List<EpochDone> epochs) {
         return IntStream.range(1, epochs.size())
                 .filter(i -> epochs.get(i).stage() != epochs.get(i - 1).stage())
-                .mapToObj(i -> new Rule(i + 0.5, "stage " + epochs.get(i).stage()))
+                .mapToObj(i -> new Chart.Rule(i + 0.5, "stage " + epochs.get(i).stage()))
                 .toList();
     }
 }

@@ -9,12 +9,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.basis.Subsample;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.Gallery.Item;
-import org.gramian.gallery.Gallery.Subset;
 import org.gramian.report.Chart;
 import org.gramian.report.Figures;
-import org.gramian.report.run.PredictionSet.TestPrediction;
-import org.gramian.report.run.RunData.FoldData;
 
 /** Two-dimensional embeddings of the descriptors of test images, by t-SNE and PCA. */
 public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
@@ -52,11 +48,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
         }
     }
 
-    /**
-     * Scatter plot in a square, both axes with the same scale.
-     *
-     * @param dots points, errors last, so that none is hidden
-     */
+    /** Scatter plot in a square, both axes with the same scale. */
     public record PointMap(String title, List<Dot> dots) {
         private static PointMap of(String title, double[][] points, List<Subject> subjects) {
             double[] low = {Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY};
@@ -104,7 +96,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     }
 
     /** Embeds the test images of a fold; none with fewer than 4 in the gallery. */
-    static Stream<MapView> of(RunData run, FoldData fold, ImageSheet sheet) {
+    static Stream<MapView> of(RunData run, RunData.FoldData fold, ImageSheet sheet) {
         // Of this fold only: the model of another fold may predict otherwise.
         PredictionSet predictions = PredictionSet.of(run, List.of(fold.evaluation()));
         return fold.gallery().stream().flatMap(gallery -> of(gallery, fold.name(), predictions, sheet).stream());
@@ -112,7 +104,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
 
     private static Optional<MapView> of(Gallery gallery, String fold, PredictionSet predictions, ImageSheet sheet) {
         List<Integer> test = IntStream.range(0, gallery.items().size())
-                .filter(i -> gallery.items().get(i).subset() == Subset.TEST)
+                .filter(i -> gallery.items().get(i).subset() == Gallery.Subset.TEST)
                 .boxed()
                 .toList();
         if (test.size() < 4) {
@@ -135,7 +127,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
                         .sorted()
                         .map(label -> new Entry(label, gallery.classes().get(label)))
                         .toList(),
-                remark(chosen.size(), test.size() + gallery.leftOut(Subset.TEST), fold)));
+                remark(chosen.size(), test.size() + gallery.leftOut(Gallery.Subset.TEST), fold)));
     }
 
     private static String remark(int shown, int all, String fold) {
@@ -149,16 +141,16 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
 
     private static List<Subject> subjects(
             Gallery gallery, List<Integer> chosen, PredictionSet predictions, ImageSheet sheet) {
-        Map<String, TestPrediction> byName = new HashMap<>();
+        Map<String, PredictionSet.TestPrediction> byName = new HashMap<>();
         predictions.predictions().forEach(one -> byName.put(one.name(), one));
         List<Subject> subjects = new ArrayList<>();
         for (int index : chosen) {
-            Item item = gallery.items().get(index);
+            Gallery.Item item = gallery.items().get(index);
             String label = gallery.classes().get(item.label());
-            Optional<TestPrediction> found = Optional.ofNullable(byName.get(item.name()));
+            Optional<PredictionSet.TestPrediction> found = Optional.ofNullable(byName.get(item.name()));
             subjects.add(new Subject(
                     new Entry(item.label(), label),
-                    found.map(TestPrediction::text).orElse(item.name() + ": " + label),
+                    found.map(PredictionSet.TestPrediction::text).orElse(item.name() + ": " + label),
                     sheet.place(item.name(), predictions.thumbnails()).orElse(-1),
                     found.isPresent() && !found.get().right()));
         }

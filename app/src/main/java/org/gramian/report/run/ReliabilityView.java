@@ -9,12 +9,7 @@ import org.gramian.report.Figures;
 public record ReliabilityView(String title, String error, List<Bar> bars) {
     public static final int SIDE = 260;
 
-    /**
-     * Bin of confidence in SVG coordinates.
-     *
-     * @param top accuracy, from the top
-     * @param aim mean confidence, from the top
-     */
+    /** Bin of confidence in SVG coordinates. */
     public record Bar(double x, double width, double top, double aim, String text) {
         /** Returns the upper edge of the gap between accuracy and confidence, from the top. */
         public double gapTop() {

@@ -13,15 +13,10 @@ import org.gramian.gallery.Gallery;
 import org.gramian.image.audit.Finding.Severity;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelHeader;
-import org.gramian.train.event.TrainEvent.EpochDone;
-import org.gramian.train.event.TrainEvent.HeadCandidate;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.StageResult;
 
-/**
- * Files of a run.
- *
- * @param folds with an evaluation, at least one
- */
+/** Files of a run. */
 public record RunData(
         String name,
         List<FoldData> folds,
@@ -55,12 +50,12 @@ public record RunData(
     public record FoldData(
             Evaluation evaluation,
             Optional<Evaluation> afterFirst,
-            List<EpochDone> epochs,
+            List<TrainEvent.EpochDone> epochs,
             List<StageResult> stages,
             Optional<Gallery> gallery,
             Optional<ModelData> model,
             Optional<SpdInspection> matrices,
-            List<HeadCandidate> poolings) {
+            List<TrainEvent.HeadCandidate> poolings) {
         static FoldData of(Evaluation evaluation, Optional<ModelData> model) {
             return new FoldData(
                     evaluation,
@@ -81,11 +76,7 @@ public record RunData(
     /** Model file without its parameters: path as given, size and metadata. */
     public record ModelData(Path file, long bytes, ModelHeader header) {}
 
-    /**
-     * Option of a run.
-     *
-     * @param origin comment of the line, such as {@code default}; empty without one
-     */
+    /** Option of a run. */
     public record ConfigRow(String key, String value, String origin) {
         /** Returns whether the user set the option. */
         public boolean isSet() {

@@ -18,10 +18,6 @@ import org.gramian.gallery.Gallery;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelFile;
-import org.gramian.report.run.RunData.AuditFinding;
-import org.gramian.report.run.RunData.AuditSummary;
-import org.gramian.report.run.RunData.ConfigRow;
-import org.gramian.report.run.RunData.FoldData;
 import org.gramian.report.run.RunData.ModelData;
 import org.gramian.report.run.RunData.ReportPart;
 import org.gramian.run.ExistingRun;
@@ -69,7 +65,7 @@ public final class RunReader {
     }
 
     private RunData data() throws IOException {
-        List<FoldData> folds = new ArrayList<>();
+        List<RunData.FoldData> folds = new ArrayList<>();
         for (Path folder : folders()) {
             if (!Files.isDirectory(folder) || Files.exists(folder.resolve(EvaluationFile.FILE))) {
                 folds.add(fold(folder));
@@ -97,17 +93,17 @@ public final class RunReader {
         return folds.isEmpty() ? List.of(run) : folds;
     }
 
-    private FoldData fold(Path folder) throws IOException {
+    private RunData.FoldData fold(Path folder) throws IOException {
         if (!Files.isDirectory(folder)) {
             for (ReportPart part : List.of(ReportPart.CURVES, ReportPart.IMAGES, ReportPart.MODEL, ReportPart.SPD)) {
                 lacks(part, ALONE);
             }
-            return FoldData.of(EvaluationFile.read(folder), Optional.empty());
+            return RunData.FoldData.of(EvaluationFile.read(folder), Optional.empty());
         }
         Path first = folder.resolve(AFTER_FIRST);
         Path poolings = folder.resolve(HeadSearch.FILE);
         Path model = folder.resolve(MODEL);
-        return new FoldData(
+        return new RunData.FoldData(
                 EvaluationFile.read(folder.resolve(EvaluationFile.FILE)),
                 Files.exists(first) ? Optional.of(EvaluationFile.read(first)) : Optional.empty(),
                 part(
@@ -134,9 +130,9 @@ public final class RunReader {
     }
 
     /** Reads keys, values and the comments with their origins; ignores lines without a value. */
-    private static List<ConfigRow> configuration(Path file) throws IOException {
+    private static List<RunData.ConfigRow> configuration(Path file) throws IOException {
         requireSize(file, MAX_CONFIG_BYTES, "a configuration");
-        List<ConfigRow> rows = new ArrayList<>();
+        List<RunData.ConfigRow> rows = new ArrayList<>();
         String section = "";
         for (String line : Files.readAllLines(file, StandardCharsets.UTF_8)) {
             if (line.strip().equals("chosen:")) {
@@ -149,23 +145,23 @@ public final class RunReader {
             } else if (value.matches()) {
                 String prefix = value.group(1).isEmpty() ? "" : section;
                 String origin = value.group(4) == null ? "" : value.group(4);
-                rows.add(new ConfigRow(prefix + value.group(2), value.group(3), origin));
+                rows.add(new RunData.ConfigRow(prefix + value.group(2), value.group(3), origin));
             }
         }
         return rows;
     }
 
-    private static AuditSummary audit(Path file) throws IOException {
+    private static RunData.AuditSummary audit(Path file) throws IOException {
         record AuditJson(
                 int images,
                 List<Object> classes,
                 List<Object> unreadable,
                 List<Object> duplicates,
-                List<AuditFinding> findings) {}
+                List<RunData.AuditFinding> findings) {}
         requireSize(file, MAX_AUDIT_BYTES, "an audit");
         try {
             AuditJson audit = AUDIT.readValue(Files.readAllBytes(file), AuditJson.class);
-            return new AuditSummary(
+            return new RunData.AuditSummary(
                     audit.images,
                     audit.classes.size(),
                     audit.unreadable.size(),

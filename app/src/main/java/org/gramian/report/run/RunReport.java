@@ -10,6 +10,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.Sha256;
 import org.gramian.report.ReportFile;
 
@@ -25,12 +26,12 @@ public record RunReport(List<RunView> runs, Optional<ComparisonView> comparison,
 
     /** Reads runs and writes their report atomically; several runs are compared first. */
     public static void write(List<Path> runs, Path out, String version) throws IOException {
-        ReportFile file = ReportFile.of(out);
+        AtomicFile.require(out);
         List<RunData> loaded = new ArrayList<>();
         for (Path run : runs) {
             loaded.add(RunReader.read(run));
         }
-        file.write(html(loaded, version));
+        new ReportFile(out).write(html(loaded, version));
     }
 
     /** Renders the page of runs; misclassified images get thumbnails first. */

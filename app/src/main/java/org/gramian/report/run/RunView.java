@@ -8,8 +8,6 @@ import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Temperature;
 import org.gramian.report.Figures;
-import org.gramian.report.run.PredictionSet.TestPrediction;
-import org.gramian.report.run.RunData.ReportPart;
 
 /** View of one run. */
 public record RunView(
@@ -19,7 +17,7 @@ public record RunView(
         List<LearningView> learning,
         ConfusionView confusion,
         List<ClassScore> classes,
-        List<TestPrediction> mistakes,
+        List<PredictionSet.TestPrediction> mistakes,
         List<ReliabilityView> reliability,
         Optional<MapView> map,
         Optional<SpdView> spd,
@@ -89,7 +87,7 @@ public record RunView(
     }
 
     /** Returns why a part is not shown, as a sentence. */
-    public String without(ReportPart part) {
+    public String without(RunData.ReportPart part) {
         return data.without(part);
     }
 }

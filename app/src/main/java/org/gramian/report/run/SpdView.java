@@ -5,14 +5,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.gramian.inspect.DegenerateChannels;
 import org.gramian.inspect.MatrixStage;
-import org.gramian.inspect.MatrixStage.QuantileRange;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.report.Chart;
-import org.gramian.report.Chart.Axis;
-import org.gramian.report.Chart.Line;
 import org.gramian.report.Figures;
 import org.gramian.report.Scale;
-import org.gramian.report.run.RunData.FoldData;
 
 /** Spectra of the matrices of an SPD pooling, and dead or duplicate feature maps. */
 public record SpdView(String fold, SpdInspection inspection) {
@@ -21,7 +17,7 @@ public record SpdView(String fold, SpdInspection inspection) {
 
     private static final int LISTED = 20;
 
-    static Stream<SpdView> of(FoldData fold) {
+    static Stream<SpdView> of(RunData.FoldData fold) {
         return fold.matrices().stream()
                 .filter(inspection -> !inspection.stages().isEmpty())
                 .map(inspection -> new SpdView(fold.name(), inspection));
@@ -37,7 +33,7 @@ public record SpdView(String fold, SpdInspection inspection) {
         return text(stage.condition(), stage.worstCondition());
     }
 
-    private static String text(QuantileRange range, double limit) {
+    private static String text(MatrixStage.QuantileRange range, double limit) {
         String median = text(range.median(), limit);
         return range.low() >= limit
                 ? median
@@ -57,7 +53,7 @@ public record SpdView(String fold, SpdInspection inspection) {
                 .filter(value -> value > 0)
                 .max()
                 .orElse(1);
-        List<Line> lines =
+        List<Chart.Line> lines =
                 stages.stream().map(stage -> line(stage, high * FLOOR)).toList();
         double low = lines.stream()
                 .flatMap(line -> line.values().stream())
@@ -66,18 +62,18 @@ public record SpdView(String fold, SpdInspection inspection) {
         int most = stages.stream().mapToInt(MatrixStage::size).max().orElse(1);
         return new Chart(
                 "absolute eigenvalues",
-                Axis.counting("rank", Scale.exactly(1, most)),
-                Axis.of("|λ|", Scale.logarithmic(low, high)),
+                Chart.Axis.counting("rank", Scale.exactly(1, most)),
+                Chart.Axis.of("|λ|", Scale.logarithmic(low, high)),
                 lines,
                 List.of());
     }
 
     /** Sorts by magnitude; an inspection sorts by value. */
-    private static Line line(MatrixStage stage, double floor) {
-        List<QuantileRange> ordered = stage.eigenvalues().stream()
+    private static Chart.Line line(MatrixStage stage, double floor) {
+        List<MatrixStage.QuantileRange> ordered = stage.eigenvalues().stream()
                 .sorted(Comparator.comparingDouble(value -> -Math.abs(value.median())))
                 .toList();
-        return new Line(
+        return new Chart.Line(
                 stage.stage(),
                 ordered.stream()
                         .map(value -> Math.max(floor, Math.abs(value.median())))
@@ -86,7 +82,7 @@ public record SpdView(String fold, SpdInspection inspection) {
     }
 
     /** Returns the band of absolute values; a range that contains 0 starts at the floor. */
-    private static Chart.Range band(QuantileRange value, double floor) {
+    private static Chart.Range band(MatrixStage.QuantileRange value, double floor) {
         double low = Math.abs(value.low());
         double high = Math.abs(value.high());
         boolean containsZero = value.low() < 0 && value.high() > 0;

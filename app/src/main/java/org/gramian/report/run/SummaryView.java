@@ -4,14 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.ConfusionMatrix;
-import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.Proportion;
 import org.gramian.report.Figures;
 import org.gramian.report.Figures.LabelledValue;
-import org.gramian.report.run.RunData.ReportPart;
 
 /** Summary of a run: a sentence, caveats, key figures, and metrics over the folds. */
 public record SummaryView(String verdict, List<String> remarks, List<LabelledValue> tiles, FoldSummary metrics) {
@@ -31,8 +29,8 @@ public record SummaryView(String verdict, List<String> remarks, List<LabelledVal
                 : metrics.text(Metric.ACCURACY) + " % over " + Figures.count(folds.size(), "fold")
                         + " (mean ± standard deviation)";
         int most =
-                matrix.perClass().stream().mapToInt(ClassScore::support).max().orElse(0);
-        int all = matrix.perClass().stream().mapToInt(ClassScore::support).sum();
+                matrix.perClass().stream().mapToInt(ConfusionMatrix.ClassScore::support).max().orElse(0);
+        int all = matrix.perClass().stream().mapToInt(ConfusionMatrix.ClassScore::support).sum();
         String confused = matrix.confusions().stream()
                 .findFirst()
                 .map(worst -> "Most frequent confusion: " + worst.truth() + " predicted as " + worst.predicted() + " ("
@@ -61,7 +59,7 @@ public record SummaryView(String verdict, List<String> remarks, List<LabelledVal
             remarks.add("With the backbone frozen (stage 1) the accuracy was "
                     + FoldSummary.of(frozen).text(Metric.ACCURACY) + " %. " + fineTuning(folds, frozen));
         }
-        remarks.addAll(run.reasons(ReportPart.FOLD));
+        remarks.addAll(run.reasons(RunData.ReportPart.FOLD));
         return remarks;
     }
 

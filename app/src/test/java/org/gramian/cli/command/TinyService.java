@@ -39,8 +39,7 @@ public final class TinyService implements BeforeAllCallback {
         return Server.start(
                 options,
                 LoadedModel.Source.of(
-                        TrainedModel.find(run),
-                        file -> OpenModel.open(file, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH))),
+                        TrainedModel.find(run), OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH)),
                 Server.Listener.NONE);
     }
 

@@ -85,7 +85,7 @@ class ProgressTest {
 
     private static boolean leadsToATerminal(Path folder, String target) throws IOException {
         Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of(target));
-        boolean answer = Terminal.isTerminal(link);
+        boolean answer = Console.isTerminal(link);
         Files.delete(link);
         return answer;
     }

@@ -53,12 +53,6 @@ public final class ExportedFile {
         return path.toString().toLowerCase(Locale.ROOT).endsWith(SUFFIX);
     }
 
-    /** Checks a file before it gets its name; throws to discard it. */
-    @FunctionalInterface
-    public interface Inspection {
-        void look(Path file) throws IOException;
-    }
-
     /** Returns the content of a file; the model must stay open until it is written. */
     public static Protobuf.Writer content(Model model, ModelCard card, int opset) {
         return content(ModelFile.Content.of(model, card), card.crops().size(), opset);
@@ -84,7 +78,7 @@ public final class ExportedFile {
     }
 
     /** Writes or replaces a file atomically, unless the inspection throws. */
-    public static void write(Path path, Protobuf.Writer content, Inspection inspection) throws IOException {
+    public static void write(Path path, Protobuf.Writer content, AtomicFile.Making inspection) throws IOException {
         AtomicFile.put(
                 path,
                 partial -> {
@@ -92,7 +86,7 @@ public final class ExportedFile {
                         content.write(stream);
                     }
                 },
-                inspection::look);
+                inspection);
     }
 
     /** Checks a file and reads its header, without loading its tensors. */

@@ -109,7 +109,10 @@ public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, Stri
 
     /** Returns the length of a bar in percent of the largest class. */
     public double percent(int images) {
-        int most = report.classes().stream().mapToInt(AuditReport.ClassCount::images).max().orElse(1);
+        int most = report.classes().stream()
+                .mapToInt(AuditReport.ClassCount::images)
+                .max()
+                .orElse(1);
         return Math.round(1000.0 * images / Math.max(1, most)) / 10.0;
     }
 

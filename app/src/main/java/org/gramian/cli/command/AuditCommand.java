@@ -52,25 +52,16 @@ public final class AuditCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();
 
-    @Option(
-            names = "--layout",
-            paramLabel = "NAME",
-            description = "directory layout, e.g. folders, csv or fmd; see below (default: detected)")
+    @Option(names = "--layout", paramLabel = "NAME", description = "layout, e.g. csv; see below (default: detected)")
     private @Nullable String layout;
 
-    @Option(
-            names = "--json",
-            paramLabel = "FILE",
-            description = "also write JSON; '-' prints only JSON to standard output")
+    @Option(names = "--json", paramLabel = "FILE", description = "also write JSON; '-' prints only that")
     private @Nullable Path json;
 
     @Option(names = "--html", paramLabel = "FILE", description = "also write an HTML report with thumbnails")
     private @Nullable Path html;
 
-    @Option(
-            names = "--threads",
-            paramLabel = "N",
-            description = "worker threads that decode images (default: all cores)")
+    @Option(names = "--threads", paramLabel = "N", description = "threads that decode images (default: all cores)")
     private int threads = Runtime.getRuntime().availableProcessors();
 
     @Option(names = "--all", description = "show all classes and all images of a finding")
@@ -193,7 +184,11 @@ public final class AuditCommand implements Callable<Integer> {
         }
 
         private static List<String> row(String name, AuditReport.Contents.Spread spread) {
-            return List.of(name, Figures.count(spread.smallest()), Figures.count(spread.median()), Figures.count(spread.largest()));
+            return List.of(
+                    name,
+                    Figures.count(spread.smallest()),
+                    Figures.count(spread.median()),
+                    Figures.count(spread.largest()));
         }
 
         private static String counts(Map<?, Integer> counts) {

@@ -67,10 +67,7 @@ public final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--json", description = "print JSON with the result of every check")
     private boolean json;
 
-    @Option(
-            names = "--pooling",
-            paramLabel = "SPEC",
-            description = "check one pooling only: stages joined by '/', or a method; see below")
+    @Option(names = "--pooling", paramLabel = "SPEC", description = "check one pooling only, see below")
     private @Nullable String pooling;
 
     private final List<String> lines = new ArrayList<>();

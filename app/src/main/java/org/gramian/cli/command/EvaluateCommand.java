@@ -60,10 +60,7 @@ public final class EvaluateCommand implements Callable<Integer> {
     @Option(names = "--fold", paramLabel = "NAME", description = "fold of the protocol, by number or name")
     private @Nullable String fold;
 
-    @Option(
-            names = "--seed",
-            paramLabel = "N",
-            description = "random seed of the protocol (default: the model's own, or 0)")
+    @Option(names = "--seed", paramLabel = "N", description = "seed of the protocol (default: the model's own, or 0)")
     private @Nullable Long seed;
 
     @Option(names = "--all", description = "evaluate all images, including the training images")
@@ -82,22 +79,13 @@ public final class EvaluateCommand implements Callable<Integer> {
             description = "batch size (default: ${DEFAULT-VALUE})")
     private int batch;
 
-    @Option(
-            names = "--layout",
-            paramLabel = "LAYOUT",
-            description = "directory layout of DIR, e.g. folders, csv or fmd (default: detected)")
+    @Option(names = "--layout", paramLabel = "LAYOUT", description = "layout, e.g. csv or fmd (default: detected)")
     private @Nullable String layout;
 
-    @Option(
-            names = "--json",
-            paramLabel = "FILE",
-            description = "also write metrics and all scores as JSON, for 'gramian compare'")
+    @Option(names = "--json", paramLabel = "FILE", description = "also write metrics and scores for 'gramian compare'")
     private @Nullable Path json;
 
-    @Option(
-            names = "--html",
-            paramLabel = "FILE",
-            description = "also write an HTML report with the images behind the confusion matrix")
+    @Option(names = "--html", paramLabel = "FILE", description = "also write an HTML report with misclassified images")
     private @Nullable Path html;
 
     @Option(names = "--csv", paramLabel = "FILE", description = "also write every prediction as CSV")

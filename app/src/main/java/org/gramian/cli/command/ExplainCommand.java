@@ -54,10 +54,7 @@ public final class ExplainCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();
 
-    @Option(
-            names = "--class",
-            paramLabel = "NAME",
-            description = "class to explain, e.g. wood (default: the predicted class)")
+    @Option(names = "--class", paramLabel = "NAME", description = "class to explain (default: the predicted class)")
     private @Nullable String className;
 
     @Option(

@@ -84,10 +84,7 @@ public final class FeaturesCommand implements Callable<Integer> {
             description = "batch size (default: ${DEFAULT-VALUE})")
     private int batch;
 
-    @Option(
-            names = "--layout",
-            paramLabel = "LAYOUT",
-            description = "directory layout of DIR, e.g. folders, csv or fmd (default: detected)")
+    @Option(names = "--layout", paramLabel = "LAYOUT", description = "layout, e.g. csv or fmd (default: detected)")
     private @Nullable String layout;
 
     @Mixin
@@ -207,10 +204,7 @@ public final class FeaturesCommand implements Callable<Integer> {
                 description = "backbone, e.g. googlenet, gramian-s or filters, which need no download, or FILE.onnx")
         private String name;
 
-        @Option(
-                names = "--layer",
-                paramLabel = "LAYER",
-                description = "layer, or two layers as a+b (default: the backbone's default layer)")
+        @Option(names = "--layer", paramLabel = "LAYER", description = "layer, or two as a+b (default: the backbone's)")
         private @Nullable String layer;
 
         @Option(

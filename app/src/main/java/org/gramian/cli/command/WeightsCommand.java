@@ -87,7 +87,7 @@ public final class WeightsCommand implements Runnable {
 
         @Option(
                 names = "--allow-http",
-                description = "accept plain HTTP for files of which only some digits of the SHA-256 are published")
+                description = "allow plain HTTP where only some digits of the SHA-256 are known")
         private boolean allowHttp;
 
         @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")

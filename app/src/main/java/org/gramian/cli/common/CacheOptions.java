@@ -14,10 +14,7 @@ public final class CacheOptions {
     private static final String NONE = "--no-cache";
     private static final String FOLDER = "--cache-dir";
 
-    @Option(
-            names = FOLDER,
-            paramLabel = "DIR",
-            description = "feature cache (default: the folder 'features' of GRAMIAN_CACHE)")
+    @Option(names = FOLDER, paramLabel = "DIR", description = "feature cache (default: 'features' in GRAMIAN_CACHE)")
     private @Nullable Path folder;
 
     @Option(names = NONE, description = "neither read nor write the feature cache")

@@ -54,16 +54,13 @@ public final class CompareCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();
 
-    @Option(
-            names = "--json",
-            paramLabel = "FILE",
-            description = "also write JSON; '-' prints only JSON to standard output")
+    @Option(names = "--json", paramLabel = "FILE", description = "also write JSON; '-' prints only that")
     private @Nullable Path json;
 
     @Parameters(
             arity = "0..*",
             paramLabel = "RESULT|DIR",
-            description = "evaluation file or run folder; for a table: dataset folder")
+            description = "evaluation file or run folder, or dataset folder")
     private List<Path> paths = new ArrayList<>();
 
     @Mixin

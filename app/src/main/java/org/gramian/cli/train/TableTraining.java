@@ -63,22 +63,16 @@ final class TableTraining {
             description = {"methods of table1 or table2 of the paper, or the second-order family; --methods adds rows"})
     private @Nullable String preset;
 
-    @Option(
-            names = "--set-for",
-            paramLabel = "ROW:KEY=VALUE",
-            description = "a key for one row, e.g. isqrt:stage1.rate=0.01; repeatable")
+    @Option(names = "--set-for", paramLabel = "ROW:KEY=VALUE", description = "e.g. isqrt:stage1.rate=0.01; repeatable")
     private List<String> settings = new ArrayList<>();
 
-    @Option(
-            names = "--baseline",
-            paramLabel = "ROW",
-            description = "baseline of the paired tests (default: the first finished row)")
+    @Option(names = "--baseline", paramLabel = "ROW", description = "row that the others are tested against")
     private @Nullable String baseline;
 
     @Option(
             names = {"--out", "--output"},
             paramLabel = "FOLDER",
-            description = "folder of the table (default: runs/<table>-<images>)")
+            description = "folder (default: runs/<table>-<images>)")
     private @Nullable Path out;
 
     @Option(names = "--dry-run", description = "show rows, sizes and estimated time; do not train")

@@ -36,10 +36,7 @@ public final class TrainOptions {
                     + " chosen again")
     private @Nullable Path config;
 
-    @Option(
-            names = "--set",
-            paramLabel = "KEY=VALUE",
-            description = "set any key of the list below, e.g. --set stage2.warmup=1; repeatable")
+    @Option(names = "--set", paramLabel = "KEY=VALUE", description = "any key, e.g. --set stage2.warmup=1; repeatable")
     private List<String> pairs = new ArrayList<>();
 
     @Mixin

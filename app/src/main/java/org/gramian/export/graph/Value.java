@@ -297,8 +297,9 @@ record Value(Graph graph, String name, List<Long> sizes) {
                 (pooled.at(1) - 1) * window.stride().vertical() + window.size().vertical();
         long right = (pooled.at(2) - 1) * window.stride().horizontal()
                 + window.size().horizontal();
-        return new Window.Pair((int) Math.max(0, bottom - at(2) - window.padding().vertical()), (int)
-                Math.max(0, right - at(3) - window.padding().horizontal()));
+        return new Window.Pair(
+                (int) Math.max(0, bottom - at(2) - window.padding().vertical()),
+                (int) Math.max(0, right - at(3) - window.padding().horizontal()));
     }
 
     Value globalAverage() {

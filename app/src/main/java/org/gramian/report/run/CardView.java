@@ -39,7 +39,8 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
         facts.add(new LabelledValue("protocol", setting.protocol()));
         facts.add(new LabelledValue(
                 run.folds().size() == 1 ? "fold" : "folds",
-                String.join(", ", run.folds().stream().map(RunData.FoldData::name).toList())));
+                String.join(
+                        ", ", run.folds().stream().map(RunData.FoldData::name).toList())));
         facts.add(new LabelledValue("seed", Long.toString(setting.seed())));
         facts.add(new LabelledValue("fingerprint", setting.fingerprint().hex()));
         return facts;

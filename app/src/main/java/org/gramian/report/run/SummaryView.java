@@ -28,9 +28,13 @@ public record SummaryView(String verdict, List<String> remarks, List<LabelledVal
                         + Figures.count(first.count(), "image") + " correct"
                 : metrics.text(Metric.ACCURACY) + " % over " + Figures.count(folds.size(), "fold")
                         + " (mean ± standard deviation)";
-        int most =
-                matrix.perClass().stream().mapToInt(ConfusionMatrix.ClassScore::support).max().orElse(0);
-        int all = matrix.perClass().stream().mapToInt(ConfusionMatrix.ClassScore::support).sum();
+        int most = matrix.perClass().stream()
+                .mapToInt(ConfusionMatrix.ClassScore::support)
+                .max()
+                .orElse(0);
+        int all = matrix.perClass().stream()
+                .mapToInt(ConfusionMatrix.ClassScore::support)
+                .sum();
         String confused = matrix.confusions().stream()
                 .findFirst()
                 .map(worst -> "Most frequent confusion: " + worst.truth() + " predicted as " + worst.predicted() + " ("

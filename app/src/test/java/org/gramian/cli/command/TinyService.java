@@ -38,8 +38,7 @@ public final class TinyService implements BeforeAllCallback {
     public static Server serve(Path run, ServeOptions options) throws IOException {
         return Server.start(
                 options,
-                LoadedModel.Source.of(
-                        TrainedModel.find(run), OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH)),
+                LoadedModel.Source.of(TrainedModel.find(run), OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH)),
                 Server.Listener.NONE);
     }
 

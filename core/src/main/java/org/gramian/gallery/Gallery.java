@@ -40,6 +40,16 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>It holds at most {@value #MAX_OF_SUBSET} images of each subset. Immutable and thread-safe.
+ *
+ * <p>The file is a safetensors file of format {@code gramian-gallery}, version 2:
+ *
+ * <pre>
+ * vectors           F16 [n, m]   short descriptors
+ * thumbnails        U8 [t]       JPEG files, one after the other
+ * document          U8 [b]       the images and settings as JSON
+ * </pre>
+ *
+ * <p>Reading verifies the checksums and checks that every tensor has its type and shape, and that there is no other.
  */
 public final class Gallery {
     public static final String FILE = "gallery.safetensors";
@@ -49,6 +59,9 @@ public final class Gallery {
 
     /** Larger than any JPEG of 96×96 pixels. */
     private static final int THUMBNAIL_BYTES = 1 << 16;
+
+    private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final Map<String, String> METADATA = Map.of("format", "gramian-gallery", "version", "2");
 
     private final About about;
     private final List<Entry> entries;
@@ -151,11 +164,6 @@ public final class Gallery {
         return subset.name().toLowerCase(Locale.ROOT);
     }
 
-    /** Reads a gallery into memory. */
-    public static Gallery read(Path path) throws GalleryFileException {
-        return GalleryFile.read(path);
-    }
-
     /** Reads the gallery beside a model file; empty if there is none. */
     public static Optional<Gallery> beside(Path model) throws GalleryFileException {
         Path path = model.resolveSibling(FILE);
@@ -163,7 +171,13 @@ public final class Gallery {
             return Optional.empty();
         }
         Gallery gallery = read(path);
-        if (!gallery.model().equals(GalleryFile.fingerprint(model))) {
+        String fingerprint;
+        try {
+            fingerprint = Sha256.hex(Sha256.of(model));
+        } catch (IOException e) {
+            throw new GalleryFileException(model, "cannot be read: " + e.getMessage(), e);
+        }
+        if (!gallery.model().equals(fingerprint)) {
             throw new GalleryFileException(
                     path,
                     "expected the gallery of " + model.getFileName() + " next to it, found that of another model"
@@ -171,11 +185,6 @@ public final class Gallery {
                     null);
         }
         return Optional.of(gallery);
-    }
-
-    /** Writes or replaces a file atomically. Equal galleries give equal bytes. */
-    public void write(Path path) throws GalleryFileException {
-        GalleryFile.write(path, about, entries);
     }
 
     public List<String> classes() {
@@ -272,148 +281,117 @@ public final class Gallery {
         }
     }
 
-    /**
-     * A gallery as one safetensors file of format {@code gramian-gallery}, version 2.
-     *
-     * <pre>
-     * vectors           F16 [n, m]   short descriptors
-     * thumbnails        U8 [t]       JPEG files, one after the other
-     * document          U8 [b]       {@link Document} as JSON
-     * </pre>
-     *
-     * <p>Reading verifies the checksums and checks that every tensor has its type and shape, and that there is no other.
-     */
-    static final class GalleryFile {
-        private static final ValueLayout.OfShort HALF =
-                ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-        private static final Map<String, String> METADATA = Map.of("format", "gramian-gallery", "version", "2");
+    /** @param thumbnailBytes length of each thumbnail */
+    private record Document(About about, List<Item> items, List<Integer> thumbnailBytes) {}
 
-        private GalleryFile() {}
-
-        /** @param thumbnailBytes length of each thumbnail */
-        private record Document(About about, List<Item> items, List<Integer> thumbnailBytes) {}
-
-        static void write(Path path, About about, List<Entry> entries) throws GalleryFileException {
-            try (Arena arena = Arena.ofConfined()) {
-                int n = entries.size();
-                int m = CountSketch.lengthOf(about.descriptorSize());
-                MemorySegment vectors = arena.allocate(2L * n * m, Long.BYTES);
-                List<Integer> lengths =
-                        entries.stream().map(entry -> entry.thumbnail.length).toList();
-                MemorySegment thumbnails = arena.allocate(
-                        lengths.stream().mapToLong(length -> length).sum());
-                long at = 0;
-                for (int i = 0; i < n; i++) {
-                    MemorySegment.copy(entries.get(i).vector, 0, vectors, HALF, 2L * i * m, m);
-                    byte[] thumbnail = entries.get(i).thumbnail;
-                    MemorySegment.copy(thumbnail, 0, thumbnails, ValueLayout.JAVA_BYTE, at, thumbnail.length);
-                    at += thumbnail.length;
-                }
-                Document document =
-                        new Document(about, entries.stream().map(Entry::item).toList(), lengths);
-                MemorySegment json = arena.allocateFrom(
-                        ValueLayout.JAVA_BYTE, JsonText.of(document).getBytes(StandardCharsets.UTF_8));
-                Map<String, StoredTensor> tensors = new LinkedHashMap<>();
-                tensors.put("vectors", new StoredTensor(DType.F16, Shape.of(n, m), vectors));
-                tensors.put("thumbnails", new StoredTensor(DType.U8, Shape.of(at), thumbnails));
-                tensors.put("document", new StoredTensor(DType.U8, Shape.of(json.byteSize()), json));
-                Safetensors.writeChecked(path, tensors, new TreeMap<>(METADATA));
-            } catch (TensorFileException e) {
-                throw new GalleryFileException(path, problem(path, e), e);
-            }
-        }
-
-        static Gallery read(Path path) throws GalleryFileException {
-            if (Files.notExists(path)) {
-                throw new GalleryFileException(
-                        path, "no such file; expected a gallery written by 'gramian train' next to a model", null);
-            }
-            try (Arena arena = Arena.ofConfined()) {
-                TensorFile file = Safetensors.read(path, arena);
-                if (!file.metadata().equals(METADATA)) {
-                    throw new IllegalArgumentException(
-                            "expected a gallery written by 'gramian train' with the metadata " + METADATA + ", found "
-                                    + QuotedText.bare(file.metadata().toString()));
-                }
-                if (!file.checked()) {
-                    throw new IllegalArgumentException("expected a gallery with checksums, found none");
-                }
-                return gallery(file.tensors());
-            } catch (TensorFileException e) {
-                throw new GalleryFileException(
-                        path,
-                        "cannot be read as a gallery: " + problem(path, e)
-                                + "; if there is no other copy, remove it and recreate it with 'gramian train"
-                                + " --resume'",
-                        e);
-            } catch (IllegalArgumentException | ArithmeticException e) {
-                throw new GalleryFileException(
-                        path, e.getMessage() + "; remove it and recreate it with 'gramian train --resume'", e);
-            }
-        }
-
-        private static String problem(Path path, TensorFileException e) {
-            String message = String.valueOf(e.getMessage());
-            String own = path + ": ";
-            return message.startsWith(own) ? message.substring(own.length()) : message;
-        }
-
-        static String fingerprint(Path model) throws GalleryFileException {
-            try {
-                return Sha256.hex(Sha256.of(model));
-            } catch (IOException e) {
-                throw new GalleryFileException(model, "cannot be read: " + e.getMessage(), e);
-            }
-        }
-
-        private static Gallery gallery(Map<String, StoredTensor> tensors) {
-            if (!tensors.keySet().equals(Set.of("vectors", "thumbnails", "document"))) {
-                throw new IllegalArgumentException("expected the 3 tensors of a gallery, found "
-                        + QuotedText.bare(tensors.keySet().toString()));
-            }
-            byte[] json = bytes(tensors, "document").toArray(ValueLayout.JAVA_BYTE);
-            Document document = JsonText.parse(new String(json, StandardCharsets.UTF_8), Document.class);
-            List<Item> items = document.items();
-            int count = items.size();
-            int length = CountSketch.lengthOf(document.about().descriptorSize());
-            MemorySegment vectors = tensor(tensors, "vectors", DType.F16, Shape.of(count, length));
-            MemorySegment thumbnails = bytes(tensors, "thumbnails");
-            boolean lengths = document.thumbnailBytes().size() == count
-                    && document.thumbnailBytes().stream().allMatch(bytes -> bytes > 0)
-                    && document.thumbnailBytes().stream()
-                                    .mapToLong(bytes -> bytes)
-                                    .sum()
-                            == thumbnails.byteSize();
-            if (!lengths) {
-                throw new IllegalArgumentException("expected " + count + " lengths of thumbnails, above 0, together "
-                        + thumbnails.byteSize() + " bytes, found others");
-            }
-            List<Entry> entries = new ArrayList<>();
+    /** Writes or replaces a file atomically. Equal galleries give equal bytes. */
+    public void write(Path path) throws GalleryFileException {
+        try (Arena arena = Arena.ofConfined()) {
+            int n = entries.size();
+            int m = vectorSize();
+            MemorySegment vectors = arena.allocate(2L * n * m, Long.BYTES);
+            List<Integer> lengths =
+                    entries.stream().map(entry -> entry.thumbnail.length).toList();
+            MemorySegment thumbnails =
+                    arena.allocate(lengths.stream().mapToLong(length -> length).sum());
             long at = 0;
-            for (int i = 0; i < count; i++) {
-                short[] halves = new short[length];
-                MemorySegment.copy(vectors, HALF, 2L * i * length, halves, 0, length);
-                int bytes = document.thumbnailBytes().get(i);
-                entries.add(
-                        new Entry(items.get(i), thumbnails.asSlice(at, bytes).toArray(ValueLayout.JAVA_BYTE), halves));
-                at += bytes;
+            for (int i = 0; i < n; i++) {
+                MemorySegment.copy(entries.get(i).vector, 0, vectors, HALF, 2L * i * m, m);
+                byte[] thumbnail = entries.get(i).thumbnail;
+                MemorySegment.copy(thumbnail, 0, thumbnails, ValueLayout.JAVA_BYTE, at, thumbnail.length);
+                at += thumbnail.length;
             }
-            return new Gallery(document.about(), entries);
+            byte[] document = JsonText.of(new Document(about, items, lengths)).getBytes(StandardCharsets.UTF_8);
+            MemorySegment json = arena.allocateFrom(ValueLayout.JAVA_BYTE, document);
+            Map<String, StoredTensor> tensors = new LinkedHashMap<>();
+            tensors.put("vectors", new StoredTensor(DType.F16, Shape.of(n, m), vectors));
+            tensors.put("thumbnails", new StoredTensor(DType.U8, Shape.of(at), thumbnails));
+            tensors.put("document", new StoredTensor(DType.U8, Shape.of(json.byteSize()), json));
+            Safetensors.writeChecked(path, tensors, new TreeMap<>(METADATA));
+        } catch (TensorFileException e) {
+            throw new GalleryFileException(path, problem(path, e), e);
         }
+    }
 
-        private static MemorySegment bytes(Map<String, StoredTensor> tensors, String name) {
-            StoredTensor stored = Objects.requireNonNull(tensors.get(name));
-            return tensor(tensors, name, DType.U8, Shape.of(stored.data().byteSize()));
+    /** Reads a gallery into memory. */
+    public static Gallery read(Path path) throws GalleryFileException {
+        if (Files.notExists(path)) {
+            throw new GalleryFileException(
+                    path, "no such file; expected a gallery written by 'gramian train' next to a model", null);
         }
-
-        /** @throws IllegalArgumentException if the tensor has another type or shape */
-        private static MemorySegment tensor(Map<String, StoredTensor> tensors, String name, DType type, Shape shape) {
-            StoredTensor found = Objects.requireNonNull(tensors.get(name));
-            if (found.type() != type || !found.shape().equals(shape)) {
-                throw new IllegalArgumentException("expected the tensor '" + name + "' to be " + type + shape
-                        + ", found " + found.type() + found.shape());
+        try (Arena arena = Arena.ofConfined()) {
+            TensorFile file = Safetensors.read(path, arena);
+            if (!file.metadata().equals(METADATA)) {
+                throw new IllegalArgumentException(
+                        "expected a gallery written by 'gramian train' with the metadata " + METADATA + ", found "
+                                + QuotedText.bare(file.metadata().toString()));
             }
-            return found.data();
+            if (!file.checked()) {
+                throw new IllegalArgumentException("expected a gallery with checksums, found none");
+            }
+            return gallery(file.tensors());
+        } catch (TensorFileException e) {
+            throw new GalleryFileException(
+                    path,
+                    "cannot be read as a gallery: " + problem(path, e)
+                            + "; if there is no other copy, remove it and recreate it with 'gramian train"
+                            + " --resume'",
+                    e);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw new GalleryFileException(
+                    path, e.getMessage() + "; remove it and recreate it with 'gramian train --resume'", e);
         }
+    }
+
+    private static String problem(Path path, TensorFileException e) {
+        String message = String.valueOf(e.getMessage());
+        String own = path + ": ";
+        return message.startsWith(own) ? message.substring(own.length()) : message;
+    }
+
+    private static Gallery gallery(Map<String, StoredTensor> tensors) {
+        if (!tensors.keySet().equals(Set.of("vectors", "thumbnails", "document"))) {
+            throw new IllegalArgumentException("expected the 3 tensors of a gallery, found "
+                    + QuotedText.bare(tensors.keySet().toString()));
+        }
+        byte[] json = bytes(tensors, "document").toArray(ValueLayout.JAVA_BYTE);
+        Document document = JsonText.parse(new String(json, StandardCharsets.UTF_8), Document.class);
+        List<Item> items = document.items();
+        int count = items.size();
+        int length = CountSketch.lengthOf(document.about().descriptorSize());
+        MemorySegment vectors = tensor(tensors, "vectors", DType.F16, Shape.of(count, length));
+        MemorySegment thumbnails = bytes(tensors, "thumbnails");
+        boolean lengths = document.thumbnailBytes().size() == count
+                && document.thumbnailBytes().stream().allMatch(bytes -> bytes > 0)
+                && document.thumbnailBytes().stream().mapToLong(bytes -> bytes).sum() == thumbnails.byteSize();
+        if (!lengths) {
+            throw new IllegalArgumentException("expected " + count + " lengths of thumbnails, above 0, together "
+                    + thumbnails.byteSize() + " bytes, found others");
+        }
+        List<Entry> entries = new ArrayList<>();
+        long at = 0;
+        for (int i = 0; i < count; i++) {
+            short[] halves = new short[length];
+            MemorySegment.copy(vectors, HALF, 2L * i * length, halves, 0, length);
+            int bytes = document.thumbnailBytes().get(i);
+            entries.add(new Entry(items.get(i), thumbnails.asSlice(at, bytes).toArray(ValueLayout.JAVA_BYTE), halves));
+            at += bytes;
+        }
+        return new Gallery(document.about(), entries);
+    }
+
+    private static MemorySegment bytes(Map<String, StoredTensor> tensors, String name) {
+        StoredTensor stored = Objects.requireNonNull(tensors.get(name));
+        return tensor(tensors, name, DType.U8, Shape.of(stored.data().byteSize()));
+    }
+
+    /** @throws IllegalArgumentException if the tensor has another type or shape */
+    private static MemorySegment tensor(Map<String, StoredTensor> tensors, String name, DType type, Shape shape) {
+        StoredTensor found = Objects.requireNonNull(tensors.get(name));
+        if (found.type() != type || !found.shape().equals(shape)) {
+            throw new IllegalArgumentException("expected the tensor '" + name + "' to be " + type + shape + ", found "
+                    + found.type() + found.shape());
+        }
+        return found.data();
     }
 }

@@ -412,11 +412,7 @@ sealed interface PublishedLayout extends DatasetLayout {
         }
     }
 
-    /**
-     * A line of a published list, as {@code banded/banded_0002.jpg} or {@code 1025794 707-320}.
-     *
-     * @param number which line, from 1
-     */
+    /** A line of a published list, as {@code 1025794 707-320}, without space around it, and its number from 1. */
     record ListLine(Path file, int number, String text) {
         /** Returns the lines that are not blank; accepts any line ends and a byte-order mark. */
         static List<ListLine> read(Path file) throws DatasetException {

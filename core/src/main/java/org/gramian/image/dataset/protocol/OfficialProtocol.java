@@ -89,21 +89,24 @@ sealed interface OfficialProtocol extends Protocol {
      *       the first two together.
      * </ul>
      *
-     * @param first number of the first split, from 1; 0 for datasets with a single one
+     * @param wanted names of the splits; empty for datasets with a single one
      */
-    record Published(String text, String layout, int first, int last, boolean trainval) implements OfficialProtocol {
+    record Published(String text, String layout, List<String> wanted, boolean trainval) implements OfficialProtocol {
         static final String DTD = "dtd";
         static final int DTD_SPLITS = 10;
 
-        static final Published CUB = new Published("cub-official", "cub-200-2011", 0, 0, false);
-        static final Published AIRCRAFT = new Published("aircraft-official", "fgvc-aircraft", 0, 0, false);
+        static final Published CUB = new Published("cub-official", "cub-200-2011", List.of(), false);
+        static final Published AIRCRAFT = new Published("aircraft-official", "fgvc-aircraft", List.of(), false);
         static final Published AIRCRAFT_TRAINVAL =
-                new Published("aircraft-official:trainval", "fgvc-aircraft", 0, 0, true);
+                new Published("aircraft-official:trainval", "fgvc-aircraft", List.of(), true);
 
         static Published dtd(int first, int last) {
             RandomProtocol.requireBetween("the first split", first, 1, DTD_SPLITS);
             RandomProtocol.requireBetween("the last split", last, first, DTD_SPLITS);
-            return new Published("dtd-official:" + first + (first == last ? "" : ".." + last), DTD, first, last, false);
+            List<String> wanted = IntStream.rangeClosed(first, last)
+                    .mapToObj(Integer::toString)
+                    .toList();
+            return new Published("dtd-official:" + first + (first == last ? "" : ".." + last), DTD, wanted, false);
         }
 
         static Published dtd(NamedArguments arguments) {
@@ -128,20 +131,15 @@ sealed interface OfficialProtocol extends Protocol {
         public Optional<String> incompatibility(Dataset dataset, Duplicates duplicates) {
             List<String> names = splits(dataset).stream().map(Split::name).toList();
             return wrongLayout(dataset, layout)
-                    .or(() -> numbers()
-                            .filter(number -> !names.contains(Integer.toString(number)))
-                            .mapToObj(number -> "it needs the lists of split " + number + ", found the lists of "
+                    .or(() -> wanted.stream()
+                            .filter(split -> !names.contains(split))
+                            .map(split -> "it needs the lists of split " + split + ", found the lists of "
                                     + String.join(", ", names))
                             .findFirst());
         }
 
-        private IntStream numbers() {
-            return first == 0 ? IntStream.empty() : IntStream.rangeClosed(first, last);
-        }
-
         @Override
         public List<Fold> folds(Dataset dataset, Duplicates duplicates, long seed) {
-            List<String> wanted = numbers().mapToObj(Integer::toString).toList();
             return splits(dataset).stream()
                     .filter(split -> wanted.isEmpty() || wanted.contains(split.name()))
                     .map(split -> Fold.of(split, wanted.isEmpty() ? "official" : "split " + split.name()))

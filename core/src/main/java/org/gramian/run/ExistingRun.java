@@ -1,20 +1,24 @@
 package org.gramian.run;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.Settings.Setting;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The configuration files of a run's folder: {@value #CONFIG} with every value and its origin, and {@value #FOLDS} with the names of
@@ -27,30 +31,23 @@ public record ExistingRun(Path folder) {
 
     private static final String SAMPLE = "sample.json";
 
-    private static final JsonMapper MAPPER = new JsonMapper();
+    /** Never deleted: a deleted one could be locked twice. */
+    static final String LOCK = ".lock";
 
-    /**
-     * The images of a run that did not use all of them.
-     *
-     * @param planned number of sampled images; the split is that of these
-     * @param used number of them whose features were computed in time; at first all
-     */
+    /** The images of a run that did not use all of them. */
     public record Sampled(int planned, int used, int all) {}
 
     /** Returns the sample of the run; empty if it uses all images. */
     public Optional<Sampled> sample() throws IOException {
         Path file = folder.resolve(SAMPLE);
-        try {
-            return Files.exists(file) ? Optional.of(MAPPER.readValue(file.toFile(), Sampled.class)) : Optional.empty();
-        } catch (JacksonException damaged) {
-            throw new IOException(
-                    file + ": expected the sample of the run, found a damaged file; start a new run in another folder",
-                    damaged);
-        }
+        return Files.exists(file)
+                ? Optional.of(JsonText.read(
+                        file, Sampled.class, "the sample of the run", "start a new run in another folder"))
+                : Optional.empty();
     }
 
     void keep(Sampled sample) throws IOException {
-        AtomicFile.put(folder.resolve(SAMPLE), partial -> Files.write(partial, MAPPER.writeValueAsBytes(sample)));
+        JsonText.write(folder.resolve(SAMPLE), sample);
     }
 
     public boolean exists() {
@@ -116,5 +113,49 @@ public record ExistingRun(Path folder) {
                         + "; resume with the original settings, or start a new run in another folder");
             }
         }
+    }
+
+    /**
+     * Lock of the folder against a second run, which would overwrite its files. The operating system releases it when the process
+     * dies.
+     */
+    record Lock(Path folder, FileChannel channel) implements AutoCloseable {
+        /** Locks of the operating system belong to the process and are lost when any channel on the file is closed. */
+        private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
+
+        @Override
+        public void close() throws IOException {
+            try {
+                channel.close(); // and with it the lock
+            } finally {
+                OURS.remove(folder);
+            }
+        }
+    }
+
+    Lock lock() throws IOException {
+        Path real = folder.toRealPath();
+        if (Lock.OURS.add(real)) {
+            boolean held = false;
+            try {
+                FileChannel channel =
+                        FileChannel.open(real.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                try {
+                    held = channel.tryLock() != null;
+                } catch (OverlappingFileLockException _) {
+                    // held in this process by a class of another loader
+                }
+                if (held) {
+                    return new Lock(real, channel);
+                }
+                channel.close();
+            } finally {
+                if (!held) {
+                    Lock.OURS.remove(real);
+                }
+            }
+        }
+        throw new IllegalStateException(
+                folder + ": another run is using this folder; wait until it ends, or choose another folder");
     }
 }

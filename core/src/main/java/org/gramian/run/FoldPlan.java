@@ -11,11 +11,7 @@ import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.train.loop.TrainingData.Parts;
 
-/**
- * One fold of a run: a split of the readable images with a validation set.
- *
- * @param validationSource where the validation images come from, as {@code valid/}; empty without any
- */
+/** One fold of a run: a split of the readable images with a validation set. */
 public record FoldPlan(String place, String name, Parts parts, String validationSource) {
     /** Images of each class that a validation set needs. */
     private static final int LEAST = 2;

@@ -122,9 +122,7 @@ final class FoldRun {
             Optional<Cancellation.Reason> stopped =
                     artifacts().complete(adopted ? Optional.empty() : Optional.of(model));
             if (stopped.filter(Cancellation.Reason.OUT_OF_TIME::equals).isPresent()) {
-                context.listener()
-                        .accept(new TrainEvent.Warning("the time budget is over: there is no gallery of "
-                                + QuotedText.text(fold.name()) + " in the report"));
+                warn("the time budget is over: there is no gallery of " + QuotedText.text(fold.name()) + " in the report");
             }
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
@@ -206,7 +204,7 @@ final class FoldRun {
     }
 
     private void adopt(String reason) throws IOException {
-        context.listener().accept(new TrainEvent.Warning(reason + "; keeping the model with the frozen backbone"));
+        warn(reason + "; keeping the model with the frozen backbone");
         if (Files.exists(folder.frozen())) { // else the files of stage 1 are those of the fold
             folder.adoptFrozen();
         }
@@ -316,9 +314,7 @@ final class FoldRun {
         Optional<Evaluation> first = folder.firstValidation();
         if (first.isEmpty() || validation.isEmpty()) {
             if (folder.afterFirst().isPresent()) {
-                context.listener()
-                        .accept(new TrainEvent.Warning("the trained model is kept without a comparison and is not"
-                                + " calibrated: there are no validation images"));
+                warn("the trained model is kept without a comparison and is not calibrated: there are no validation images");
             }
             return true;
         }
@@ -336,11 +332,15 @@ final class FoldRun {
                 gain.standardError());
         boolean replaces = stage == 2 ? !gain.isSignificantLoss() : gain.isSignificant();
         if (replaces) {
-            context.listener().accept(new TrainEvent.Warning(figures + "; keeping the trained model"));
+            warn(figures + "; keeping the trained model");
         } else {
             adopt(figures);
         }
         return replaces;
+    }
+
+    private void warn(String text) {
+        context.listener().accept(new TrainEvent.Warning(text));
     }
 
     private static List<ImagePrediction> predictions(List<Sample> samples, List<Logits> logits) {

@@ -97,10 +97,7 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         return gpu ? largest() : 0;
     }
 
-    /**
-     * Returns the estimate in one line, e.g. {@code 1.9 GB: images 0.2 GB, feature extraction 0.4 GB, training 1.2 GB}; parts
-     * that would read 0.0 GB are left out.
-     */
+    /** Returns the estimate in one line, e.g. */
     public String text() {
         SequencedMap<String, Long> parts = new LinkedHashMap<>();
         parts.put("images", images);

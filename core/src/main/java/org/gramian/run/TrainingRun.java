@@ -51,12 +51,6 @@ import org.gramian.train.recipe.Recipe;
  * Trains models on a dataset: audits the images, completes the settings, trains and evaluates every fold, and writes everything to a
  * folder from which an interrupted run resumes.
  *
- * <pre>{@code
- * Dataset photos = Layouts.open(Path.of("photos"));
- * RunResult result = TrainingRun.of(photos).with(Settings.NONE.with("network.pooling", "bcnn")).train(Path.of("run"));
- * result.summary().text(Metric.ACCURACY);
- * }</pre>
- *
  * @param context device, threads, listener, cancellation and checkpoint interval. Its listener receives one event at a time, from
  *     any thread while images are audited
  */
@@ -188,8 +182,9 @@ public record TrainingRun(
         RunPlan selected = folds.select(plan);
         FoldPlan fold = selected.folds().getFirst();
         Files.createDirectories(folder);
-        try (RunLock _ = RunLock.take(folder)) {
-            new ExistingRun(folder).begin(selected);
+        ExistingRun run = new ExistingRun(folder);
+        try (ExistingRun.Lock _ = run.lock()) {
+            run.begin(selected);
             compute(selected, folder, (extraction, origin) -> {
                 FoldFolder place = FoldFolder.make(folder.resolve(fold.place()));
                 planFeatures(selected.only(List.of(fold.name())), extraction, _ -> true);
@@ -280,18 +275,16 @@ public record TrainingRun(
 
     public RunResult train(RunPlan plan, AuditReport audit, Path folder) throws IOException {
         Files.createDirectories(folder);
-        try (RunLock _ = RunLock.take(folder)) {
+        ExistingRun run = new ExistingRun(folder);
+        try (ExistingRun.Lock _ = run.lock()) {
             AtomicFile.sweep(folder);
-            new ExistingRun(folder).begin(plan);
+            run.begin(plan);
             audit.write(folder.resolve(AuditReport.FILE_NAME));
             return locked(plan, audit, folder);
         }
     }
 
-    /**
-     * Returns the finished folds of a plan in a folder, without computing anything. Weights are not read: the models store their
-     * fingerprint.
-     */
+    /** Returns the finished folds of a plan in a folder, without computing anything. */
     public static List<FoldResult> kept(RunPlan plan, Path folder) throws IOException {
         ExistingRun begun = new ExistingRun(folder);
         List<FoldResult> done = new ArrayList<>();
@@ -395,9 +388,8 @@ public record TrainingRun(
             // the first group may be all images of the first model, whose features are in the cache then
             int next = Math.min(
                     most, start + (start > 0 ? GROUP : Math.max(FIRST_IMAGES, new HashSet<>(strata.values()).size())));
-            extraction.beginGroup();
             planFeatures(plan, extraction, new HashSet<>(order.subList(start, next))::contains);
-            extraction.computeGroup(
+            extraction.computePlanned(
                     FEATURES,
                     context.threads(),
                     (task, some, _) -> context.measuring(

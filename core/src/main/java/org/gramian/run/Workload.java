@@ -19,11 +19,7 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.train.loop.TrainingData.Parts;
 
-/**
- * Amount of work of a run, counted from configuration and folds.
- *
- * @param features number of cached features of all folds together; 0 without stage 1 and solver
- */
+/** Amount of work of a run, counted from configuration and folds. */
 public record Workload(RunConfig config, int classes, List<Fold> folds, long features) {
     public Workload {
         folds = List.copyOf(folds);
@@ -123,9 +119,6 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         return head().pooling().descriptorSize(featureShape().at(0));
     }
 
-    /**
-     * Estimates the bytes of the larger stage: parameters, gradients, optimizer state and the activations of one batch.
-     */
     public long memoryBytes() {
         return Math.max(stageBytes(false), config.recipe().stage2().epochs() > 0 ? stageBytes(true) : 0);
     }

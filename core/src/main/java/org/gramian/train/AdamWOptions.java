@@ -3,11 +3,7 @@ package org.gramian.train;
 import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 
-/**
- * Constants of {@link AdamW}.
- *
- * @param learningRate α, about the change of each weight in a step
- */
+/** Constants of {@link AdamW}. */
 public record AdamWOptions(double learningRate, double beta1, double beta2, double weightDecay, StiefelOptions stiefel)
         implements OptimizerOptions {
     /** Added to the root of the second moment; the value of Kingma and Ba (2015) and of PyTorch. */

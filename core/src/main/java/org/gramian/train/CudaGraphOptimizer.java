@@ -152,19 +152,10 @@ public final class CudaGraphOptimizer implements AutoCloseable {
 
     /** Results of hooks, which the step uses. */
     private static final class HookResults {
-        /** Parameters on the Stiefel manifold whose hooks did not run yet. */
-        final Set<Parameter> awaited = new HashSet<>();
-
-        /** Results of {@link GpuStiefelStep#transported}. */
+        final Set<Parameter> awaited = new HashSet<>(); // on the Stiefel manifold, whose hooks did not run yet
         final Map<Parameter, Tensor> transported = new HashMap<>();
-
-        /** Ends of steps on the Stiefel manifold. */
         final Map<Parameter, GpuStiefelStep.Target> targets = new HashMap<>();
-
-        /** Gradients that are still to be checked. */
         final List<Move> unchecked = new ArrayList<>();
-
-        /** Parameters whose gradients are checked. */
         final Set<Parameter> checked = new HashSet<>();
 
         void clear() {

@@ -10,10 +10,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.cuda.CudaProgram;
 import org.gramian.tensor.cuda.CudaProgram.LaunchConfig;
 
-/**
- * State of captured steps in GPU memory: learning rate, place in the epoch, losses and outcome. The host sets and reads it without
- * waiting between two steps.
- */
+/** State of captured steps in GPU memory: learning rate, place in the epoch, losses and outcome. */
 public final class GpuStepState implements AutoCloseable {
     static final CudaProgram PROGRAM = CudaProgram.of(GpuStepState.class, "step.cu", Map.of());
 

@@ -5,11 +5,7 @@ import org.gramian.pooling.Fidelity;
 import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 
-/**
- * Steps of parameters on the Stiefel manifold, matrices with orthonormal columns.
- *
- * @param constantRate fixed learning rate without momentum, instead of the multiplier
- */
+/** Steps of parameters on the Stiefel manifold, matrices with orthonormal columns. */
 public record StiefelOptions(
         double multiplier, Stiefel.Metric metric, Retraction retraction, OptionalDouble constantRate) {
     /** The step length in the authors' code. */

@@ -68,7 +68,7 @@ class ExistingRunTest {
     @Test
     void folderIsLockedByOneRun() throws IOException, InterruptedException {
         Files.createDirectories(run.place());
-        try (RunLock _ = RunLock.take(run.place())) {
+        try (ExistingRun.Lock _ = begun().lock()) {
             for (int i = 0; i < 2; i++) { // the first refusal must not have given back the lock
                 assertThatThrownBy(() -> run.train(List.of()))
                         .isInstanceOf(IllegalStateException.class)

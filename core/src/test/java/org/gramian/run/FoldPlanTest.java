@@ -111,22 +111,6 @@ class FoldPlanTest {
                 .isEqualTo(fold.train().stream().map(dataset.samples()::get).collect(Collectors.toSet()));
     }
 
-    @RandomTest(times = 6)
-    void duplicatesStayTogether(Seed seed) throws IOException {
-        Dataset dataset = dataset(3, 30, 30);
-        Fold everything = new Fold("all", List.copyOf(all(dataset)), List.of(), List.of());
-        Parts parts = parts(dataset, everything, 0.3, seed.value());
-        assertThat(contents(parts.validation())).isNotEmpty().doesNotContainAnyElementsOf(contents(parts.training()));
-    }
-
-    private static Set<String> contents(List<Sample> samples) throws IOException {
-        Set<String> contents = new HashSet<>();
-        for (Sample sample : samples) {
-            contents.add(Files.readString(sample.file()));
-        }
-        return contents;
-    }
-
     @Test
     void tooFewDistinctImagesGiveNoValidationSet() throws IOException {
         Fold twoAndOne = new Fold("few", List.of(0, 1, 3), List.of(), List.of(2, 4));

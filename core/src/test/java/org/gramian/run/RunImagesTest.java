@@ -126,13 +126,6 @@ class RunImagesTest {
     }
 
     @Test
-    void finishedRunOfOtherClassesIsRefused() throws IOException, InterruptedException {
-        run.train(List.of());
-        run = run.of(called(List.of("c0", "c2")));
-        assertThatThrownBy(() -> run.train(List.of())).isInstanceOf(IOException.class);
-    }
-
-    @Test
     void interruptedRunDoesNotResumeWithOtherImages() throws IOException, InterruptedException {
         run.trainOneStep();
         PaintedImages.paint(run.dataset().samples().getFirst().file(), 0, 12345);

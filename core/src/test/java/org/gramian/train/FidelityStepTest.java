@@ -2,7 +2,6 @@ package org.gramian.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec;
@@ -21,7 +20,6 @@ import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -30,15 +28,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ExtendWith(SingleThreaded.class)
 class FidelityStepTest {
     private static final Shape SHAPE = Shape.of(6, 6);
-
-    @Test
-    void everyFidelityHasItsOptions() {
-        assertThat(StiefelOptions.of(Fidelity.CORRECTED)).isEqualTo(StiefelOptions.defaults());
-        assertThat(StiefelOptions.of(Fidelity.PAPER))
-                .isEqualTo(new StiefelOptions(1, Metric.CANONICAL, Retraction.QR_UNSIGNED));
-        assertThat(StiefelOptions.of(Fidelity.AUTHORS))
-                .isEqualTo(new StiefelOptions(1, Metric.EUCLIDEAN, Retraction.QR_UNSIGNED, OptionalDouble.of(1e-5)));
-    }
 
     @RandomTest(times = 4)
     void authorsStepIgnoresLearningRateMomentumAndDecay(Seed seed) {

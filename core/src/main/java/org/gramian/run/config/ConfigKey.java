@@ -7,11 +7,7 @@ import java.util.stream.Collectors;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 
-/**
- * A key of the configuration, declared in {@link TrainConfig}.
- *
- * @param usage names of its option and label of the value; empty if only {@code --set} and files reach the key
- */
+/** A key of the configuration, declared in {@link TrainConfig}. */
 public record ConfigKey<T>(
         String name, String usage, ValueCodec<T> codec, String help, String defaultText, boolean isFixed) {
     public static List<ConfigKey<?>> all() {
@@ -125,11 +121,7 @@ public record ConfigKey<T>(
         return name;
     }
 
-    /**
-     * An option of training on the command line.
-     *
-     * @param label name of the value in the help; empty if the option has no value
-     */
+    /** An option of training on the command line. */
     public record Option(String group, List<String> names, String label, String help, String constant) {
         /** Headings of groups, in the order of the help. */
         public static final List<String> GROUPS = List.of("Data", "Model", "Training");

@@ -7,10 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/**
- * Values of keys with their origins: those of a file, of a command line, or all of a run. One layer overrides
- * another.
- */
+/** Values of keys with their origins: those of a file, of a command line, or all of a run. */
 public record Settings(Map<String, Setting> values) {
     private static final String SET = "--set";
 

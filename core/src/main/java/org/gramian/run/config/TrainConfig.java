@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.accelerate.Rule;
+import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.layout.Layouts;
@@ -98,7 +99,7 @@ public final class TrainConfig {
     public static final ConfigKey<String> BACKBONE = key(
                     text("NAME", NetworkConfig::backbone), "network.backbone", "--backbone NAME")
             .help("backbone, e.g. googlenet, or FILE.onnx; 'gramian backbones' lists all")
-            .rule(BackboneRanking.RULE);
+            .rule("the best of those with installed weights and " + BundledWeights.NAME);
 
     public static final ConfigKey<String> LAYER = key(text("LAYER", _ -> {}), "network.layer", "--layer LAYER")
             .help("layer whose feature maps are pooled; a+b concatenates the channels of two layers")
@@ -282,12 +283,7 @@ public final class TrainConfig {
         return List.copyOf(KEYS);
     }
 
-    /**
-     * Begins the declaration of a key.
-     *
-     * @param option names of the option and label of its value, e.g. {@code --lr --learning-rate RATE}; without label it negates the
-     *     default
-     */
+    /** Begins the declaration of a key. */
     private static <T> Declaration<T> key(ValueCodec<T> codec, String name, String option) {
         return new Declaration<>(codec, name, option, "");
     }

@@ -13,12 +13,13 @@ import java.security.MessageDigest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -85,7 +86,7 @@ public final class FeatureExtraction {
     private final FeatureExtractor extractor;
     private final ImageLimits limits;
     private final Optional<FeatureCache> cache;
-    private final List<List<Images>> planned = new ArrayList<>();
+    private final List<Images> planned = new ArrayList<>();
     private final Map<Path, Optional<byte[]>> hashes = new ConcurrentHashMap<>();
     private final Map<Integer, List<Open>> opened = new HashMap<>();
 
@@ -110,30 +111,22 @@ public final class FeatureExtraction {
         return cache.orElseThrow(() -> new IllegalStateException("expected a feature cache, found none"));
     }
 
-    /** Plans features, which are computed together with all others of their group when the first of them is used. */
+    /** Plans features, which are computed together with all other planned ones when the first of them is used. */
     public void plan(List<Sample> samples, Crops crops) {
-        if (planned.isEmpty()) {
-            beginGroup();
-        }
-        planned.getLast().add(new Images(List.copyOf(samples), crops));
+        planned.add(new Images(List.copyOf(samples), crops));
     }
 
-    /** Begins another group of planned features: the groups so far are computed without it. */
-    public void beginGroup() {
-        planned.add(new ArrayList<>());
-    }
-
-    /** Computes the last group of planned features, unless it is in the cache. */
-    public void computeGroup(String task, int threads, Progress progress) throws IOException {
-        List<Images> group = planned.removeLast();
+    /** Computes all planned features that are not in the cache. */
+    public void computePlanned(String task, int threads, Progress progress) throws IOException {
         for (int size :
-                group.stream().map(images -> images.crops.size()).distinct().toList()) {
-            provide(ofSize(group, size), new Task(task, threads, progress));
+                planned.stream().map(images -> images.crops.size()).distinct().toList()) {
+            provide(planned(size), new Task(task, threads, progress));
         }
+        planned.clear();
     }
 
-    private static List<Images> ofSize(List<Images> group, int size) {
-        return group.stream().filter(images -> images.crops.size() == size).toList();
+    private List<Images> planned(int size) {
+        return planned.stream().filter(images -> images.crops.size() == size).toList();
     }
 
     /** Opens the file of exactly these features; computes it if it is not in the cache. */
@@ -167,19 +160,18 @@ public final class FeatureExtraction {
         if (keys.isEmpty()) {
             return new FeatureTable(extractor, samples, crops, List.of(), Map.of());
         }
-        if (find(keys, crops.size()).isEmpty() && !isOpen(keys, crops.size())) {
-            List<Images> wanted = planned.stream()
-                    .flatMap(group -> ofSize(group, crops.size()).stream())
-                    .toList();
-            for (Images plan : wanted) {
+        if (find(keys, crops.size()).isEmpty()
+                && !keys.stream().allMatch(key -> open(key, crops.size()).isPresent())) {
+            List<Images> together = planned(crops.size());
+            for (Images plan : together) {
                 hash(plan, progress);
             }
-            if (wanted.stream().flatMap(this::keys).collect(Collectors.toSet()).containsAll(keys)) {
-                planned.forEach(group -> group.removeAll(wanted));
-                provide(wanted, new Task(task, threads, progress));
-            } else {
-                provide(List.of(images), new Task(task, threads, progress));
+            boolean isPlanned =
+                    together.stream().flatMap(this::keys).collect(Collectors.toSet()).containsAll(keys);
+            if (isPlanned) {
+                planned.removeAll(together);
             }
+            provide(isPlanned ? together : List.of(images), new Task(task, threads, progress));
         }
         Optional<Open> whole = find(keys, crops.size());
         Map<Integer, Unreadable> problems = new TreeMap<>();
@@ -196,10 +188,6 @@ public final class FeatureExtraction {
             }
         }
         return new FeatureTable(extractor, samples, crops, features, problems);
-    }
-
-    private boolean isOpen(List<Key> keys, int size) {
-        return keys.stream().allMatch(key -> open(key, size).isPresent());
     }
 
     private Optional<Open> open(Key key, int size) {
@@ -312,7 +300,7 @@ public final class FeatureExtraction {
         cache().requireSpace(FeatureFile.bytes(keys.length, rowBytes(size)));
         FeatureFile.Header header = new FeatureFile.Header(extractor.recipe(), extractor.layers(size), Map.of());
         FeatureFile.write(file, keys.length, rowBytes(size), header, writer -> {
-            BitSet known = new BitSet();
+            Set<Key> known = new HashSet<>();
             long before = 0;
             long all =
                     wanted.stream().mapToLong(images -> images.samples.size()).sum();
@@ -321,7 +309,7 @@ public final class FeatureExtraction {
                 List<LoadRequest> missing = new ArrayList<>();
                 for (Sample sample : images.samples) {
                     List<Integer> crops = IntStream.range(0, images.crops.count())
-                            .filter(crop -> isNew(known, Arrays.binarySearch(keys, key(images, sample, crop))))
+                            .filter(crop -> known.add(key(images, sample, crop)))
                             .boxed()
                             .toList();
                     if (!crops.isEmpty()) {
@@ -345,12 +333,6 @@ public final class FeatureExtraction {
                 task.progress.accept(task.name, before, all);
             }
         });
-    }
-
-    private static boolean isNew(BitSet known, int row) {
-        boolean isNew = !known.get(row);
-        known.set(row);
-        return isNew;
     }
 
     /** Receives rows in the order of requests and crops; valid during the call. */

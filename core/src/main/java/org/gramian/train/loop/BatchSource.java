@@ -1,8 +1,9 @@
 package org.gramian.train.loop;
 
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 import org.gramian.tensor.DType;
@@ -22,25 +23,17 @@ interface BatchSource extends AutoCloseable {
 
     void seek(int[] order, int next, long epoch);
 
+    /** Starts the upload of the next batch of a size; called on the host before each step. */
+    default void upload(int batch) {}
+
+    /** Returns the batch at some indices, I64 on the GPU; part of the captured step. */
+    Tensor input(Tensor indices);
+
     /** Stops until the next seek. */
-    void rest();
-
-    BatchInput input(int batch);
-
-    interface BatchInput extends AutoCloseable {
-        /** Starts the upload of the next batch; called on the host before each step. */
-        void upload();
-
-        Tensor input(Tensor indices);
-
-        @Override
-        void close();
-    }
+    default void rest() {}
 
     @Override
-    default void close() {
-        rest();
-    }
+    default void close() {}
 
     /**
      * Examples in GPU memory: features, or decoded images that are rendered there. Taking a batch is part of the CUDA graph.
@@ -65,34 +58,20 @@ interface BatchSource extends AutoCloseable {
         }
 
         @Override
-        public void rest() {}
-
-        @Override
-        public BatchInput input(int batch) {
-            return new BatchInput() {
-                @Override
-                public void upload() {}
-
-                @Override
-                public Tensor input(Tensor indices) {
-                    return rows.apply(indices);
-                }
-
-                @Override
-                public void close() {}
-            };
+        public Tensor input(Tensor indices) {
+            return rows.apply(indices);
         }
     }
 
     /**
      * Images that the host decodes or renders, and uploads while the GPU computes the step before.
      *
-     * <p>Uploads read the memory of one loader, so that a seek waits for them. Call {@link #rest} before closing the inputs.
+     * <p>Uploads read the memory of one loader, so that a seek waits for them. Call {@link #rest} before {@link #close}, which frees the inputs of captured steps.
      */
     final class Rendered implements BatchSource {
         private final LoadedExamples examples;
         private final int batch;
-        private final List<Arrival> arrivals = new ArrayList<>();
+        private final Map<Integer, Arrival> arrivals = new HashMap<>();
         private @Nullable LoadedPass loaded;
         private @Nullable Arrival last;
 
@@ -114,14 +93,27 @@ interface BatchSource extends AutoCloseable {
         }
 
         @Override
-        public BatchInput input(int size) {
-            Arrival arrival = new Arrival(size);
-            arrivals.add(arrival);
-            return arrival;
+        public void upload(int size) {
+            if (last != null) {
+                last.upload.awaitSource(); // the loader gets that memory back now
+            }
+            LoadedPass from = loaded;
+            if (from == null) {
+                throw new IllegalStateException("no position in an epoch was set");
+            }
+            Arrival arrival = arrivals.computeIfAbsent(size, Arrival::new);
+            arrival.upload.start(from.take().memory());
+            arrival.upload.takeOver();
+            last = arrival;
+        }
+
+        @Override
+        public Tensor input(Tensor indices) {
+            return Objects.requireNonNull(arrivals.get(Math.toIntExact(indices.size(0)))).input;
         }
 
         /** A tensor that receives batches of one size. */
-        private final class Arrival implements BatchInput {
+        private final class Arrival {
             private final Tensor input;
             private final GpuUpload upload;
 
@@ -133,38 +125,13 @@ interface BatchSource extends AutoCloseable {
                     scope.release(input);
                 }
             }
-
-            @Override
-            public void upload() {
-                if (last != null) {
-                    last.upload.awaitSource(); // the loader gets that memory back now
-                }
-                LoadedPass from = loaded;
-                if (from == null) {
-                    throw new IllegalStateException("no position in an epoch was set");
-                }
-                upload.start(from.take().memory());
-                upload.takeOver();
-                last = this;
-            }
-
-            @Override
-            public Tensor input(Tensor indices) {
-                return input;
-            }
-
-            @Override
-            public void close() {
-                upload.close();
-                input.close();
-            }
         }
 
         @Override
         public void rest() {
             try {
-                arrivals.forEach(arrival -> arrival.upload.await()); // one may read what another has pinned
-                arrivals.forEach(arrival -> arrival.upload.unpin());
+                arrivals.values().forEach(arrival -> arrival.upload.await()); // one may read what another has pinned
+                arrivals.values().forEach(arrival -> arrival.upload.unpin());
             } finally {
                 last = null;
                 if (loaded != null) {
@@ -172,6 +139,14 @@ interface BatchSource extends AutoCloseable {
                     loaded = null;
                 }
             }
+        }
+
+        @Override
+        public void close() {
+            arrivals.values().forEach(arrival -> {
+                arrival.upload.close();
+                arrival.input.close();
+            });
         }
     }
 }

@@ -56,11 +56,7 @@ public final class Checkpointing {
         this.sinceLast = new Stopwatch(nanoseconds);
     }
 
-    /**
-     * Writes checkpoints to a file.
-     *
-     * @param identity of everything that decides the course of training; a checkpoint of another identity is refused
-     */
+    /** Writes checkpoints to a file. */
     public Checkpointing(Path file, String identity, Duration interval) {
         this(file, identity, interval, System::nanoTime);
     }
@@ -186,11 +182,7 @@ public final class Checkpointing {
         }
     }
 
-    /**
-     * A checkpoint in memory.
-     *
-     * @param tensors copies on the CPU, outside every scope
-     */
+    /** A checkpoint in memory. */
     public record Checkpoint(Path file, StageProgress progress, long steps, Map<String, Tensor> tensors)
             implements AutoCloseable {
         void restore(StageState state) throws IOException {

@@ -151,13 +151,11 @@ final class CudaGraphSteps implements Steps {
 
     /** The captured step over batches of one size. */
     private final class CapturedStep implements AutoCloseable {
-        private final BatchSource.BatchInput batches;
         private final Tensor batchIndices;
         private final Tensor batchLabels;
         private final CapturedWork repeated = new CapturedWork(order.device(), pool, this::step);
 
         CapturedStep(int batch) {
-            batches = batchSource.input(batch);
             try (Scope scope = Scope.open()) {
                 batchIndices = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
                 batchLabels = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
@@ -166,7 +164,7 @@ final class CudaGraphSteps implements Steps {
         }
 
         void run() {
-            batches.upload();
+            batchSource.upload(Math.toIntExact(batchIndices.size(0)));
             repeated.run();
         }
 
@@ -174,7 +172,7 @@ final class CudaGraphSteps implements Steps {
             cells.nextPlaces(order, labels, batchIndices, batchLabels);
             try (Scope _ = Scope.open()) {
                 BatchMixing.Rows plain =
-                        new BatchMixing.Rows(batches.input(batchIndices), targets.select(0, batchLabels), batchLabels);
+                        new BatchMixing.Rows(batchSource.input(batchIndices), targets.select(0, batchLabels), batchLabels);
                 BatchMixing.Rows rows = mixing.map(mix -> mix.apply(plain)).orElse(plain);
                 try (Scheduler scheduler = Acceleration.scheduler(order.device());
                         Tape tape = Tape.recording(scheduler)) {
@@ -203,7 +201,6 @@ final class CudaGraphSteps implements Steps {
         @Override
         public void close() {
             repeated.close();
-            batches.close();
             batchIndices.close();
             batchLabels.close();
         }
@@ -214,9 +211,10 @@ final class CudaGraphSteps implements Steps {
         try {
             stream.close(); // waits for what is under way
         } finally {
-            batchSource.close();
+            batchSource.rest();
             optimizer.close();
             captured.values().forEach(CapturedStep::close);
+            batchSource.close();
             eager.close();
             mixing.ifPresent(BatchMixing.OnDevice::close);
             cells.close();

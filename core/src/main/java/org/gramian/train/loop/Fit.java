@@ -15,12 +15,7 @@ import org.gramian.train.recipe.StageRecipe;
 import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The training loop of one stage.
- *
- * <p>A resumed loop ends with bit-identical parameters to an uninterrupted one: order, augmentation and dropout follow from the seed and
- * the {@link StageProgress}.
- */
+/** The training loop of one stage. */
 public final class Fit {
     private final TrainingStage stage;
     private final TrainingContext context;

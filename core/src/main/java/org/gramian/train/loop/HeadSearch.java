@@ -84,11 +84,7 @@ public record HeadSearch(
     /** Backbones whose layers behind the cut are convolutions with average pooling. */
     private static final Set<String> USEFUL_TAILS = Set.of("efficientnet-lite4", "googlenet");
 
-    /**
-     * Result of the search.
-     *
-     * @param entries all candidates: the selected one, then by descending accuracy
-     */
+    /** Result of the search. */
     public record Result(List<HeadCandidate> entries, int images) {
         public Result {
             entries = List.copyOf(entries);
@@ -134,7 +130,7 @@ public record HeadSearch(
         List<String> layers = List.of(backbone.layer().split("\\+"));
         List<Long> channels = backbone.channelsOfLayers();
         String deep = layers.getLast();
-        String ofDeep = ofLayer(backbone, deep);
+        String ofDeep = ofDeepestLayer(backbone);
         List<Candidate> all = new ArrayList<>();
         all.add(new Candidate("average of " + deep, ofDeep + "average"));
         if (layers.size() > 1) {
@@ -189,11 +185,7 @@ public record HeadSearch(
         return Pooling.parse(candidates(backbone).getFirst().pooling());
     }
 
-    /**
-     * Compares the candidates on at most {@value #MOST_IMAGES} training images. With a time budget it stops when half of the remaining time is used.
-     *
-     * @return empty if fewer than 2 classes have images for 2 folds
-     */
+    /** Compares the candidates on at most {@value #MOST_IMAGES} training images. */
     public Optional<Result> run() throws IOException {
         int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
         List<Sample> some = data.some(most);

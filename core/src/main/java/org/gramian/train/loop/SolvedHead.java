@@ -24,10 +24,7 @@ import org.gramian.train.loop.TrainingStage.Validator;
 import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Solves the classifier of a model from the descriptors of all training crops. These are computed once and stay on the device of
- * the model: their products are the larger part of the work.
- */
+/** Solves the classifier of a model from the descriptors of all training crops. */
 record SolvedHead(Model model, TrainingContext context, TrainingData data, int batch) {
     private static final String WEIGHT = Head.CLASSIFIER + ".weight";
     private static final int MOST_HALVINGS = 10;

@@ -26,11 +26,7 @@ public record StageResult(
         boolean validated,
         Optional<Improvement> improving,
         Optional<Refit> refit) {
-    /**
-     * A classifier that was solved again at the end of stage 1.
-     *
-     * @param trained validation score of the trained classifier; empty without a validation set
-     */
+    /** A classifier that was solved again at the end of stage 1. */
     public record Refit(
             String classifier, boolean kept, Optional<ValidationScore> trained, Optional<ValidationScore> solved) {}
 

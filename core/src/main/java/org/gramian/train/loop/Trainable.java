@@ -59,11 +59,7 @@ public interface Trainable {
             return correct;
         }
 
-        /**
-         * Computes the gradients of {@code weight·ℓ}, once.
-         *
-         * @param weight of the batch under gradient accumulation: its number of crops divided by that of the step
-         */
+        /** Computes the gradients of {@code weight·ℓ}, once. */
         Gradients backward(double weight) {
             Tape tape = value.tape();
             Tensor loss = value.value();

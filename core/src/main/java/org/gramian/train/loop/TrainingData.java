@@ -26,13 +26,7 @@ import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureTable;
 
-/**
- * The dataset of one training run: readable images, their split and crops.
- *
- * @param duplicates number of the group of near-duplicates of an image, by its name; cross-validation on training images keeps
- *     a group in one fold
- * @param given features that were computed elsewhere; else the extraction computes them
- */
+/** The dataset of one training run: readable images, their split and crops. */
 public record TrainingData(
         Parts parts,
         Crops trainingCrops,

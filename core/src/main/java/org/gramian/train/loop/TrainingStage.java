@@ -13,12 +13,7 @@ import org.gramian.train.recipe.StageRecipe;
 import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One stage of Algorithm 1: the model, the recipe, the training set and its order, which follow from the seed alone.
- *
- * @param number 1 for the frozen backbone, 2 for fine-tuning
- * @param validator computes the score on the validation set; null without one
- */
+/** One stage of Algorithm 1: the model, the recipe, the training set and its order, which follow from the seed alone. */
 public record TrainingStage(
         int number,
         Trainable model,

@@ -114,8 +114,8 @@ final class DefaultResolverTest {
 
     @Test
     void everyBackboneWithWeightsHasARank() {
-        assertThat(BackboneRanking.BEST_FIRST).containsExactlyInAnyOrderElementsOf(WeightName.architectures());
-        assertThat(Backbones.names()).contains(BackboneRanking.WITHOUT_WEIGHTS);
+        assertThat(DefaultResolver.BEST_BACKBONES).containsExactlyInAnyOrderElementsOf(WeightName.architectures());
+        assertThat(Backbones.names()).contains("filters");
     }
 
     @ParameterizedTest

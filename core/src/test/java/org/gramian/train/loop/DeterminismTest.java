@@ -62,14 +62,6 @@ class DeterminismTest extends PaintedParts {
     }
 
     @Test
-    void cacheDoesNotChangeTheModel() throws IOException {
-        SmallTraining cached = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
-        byte[] model = training.run().model();
-        assertThat(cached.run().model()).as("cold").isEqualTo(model);
-        assertThat(cached.run().model()).as("warm").isEqualTo(model);
-    }
-
-    @Test
     void testImagesDoNotChangeTheModel() throws IOException {
         byte[] model = training.run().model();
         List<Sample> relabelled = parts.test().stream()

@@ -33,6 +33,7 @@ import org.gramian.run.config.TrainConfig;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.Fit.StageOutcome;
 import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.History;
@@ -122,7 +123,8 @@ final class FoldRun {
             Optional<Cancellation.Reason> stopped =
                     artifacts().complete(adopted ? Optional.empty() : Optional.of(model));
             if (stopped.filter(Cancellation.Reason.OUT_OF_TIME::equals).isPresent()) {
-                warn("the time budget is over: there is no gallery of " + QuotedText.text(fold.name()) + " in the report");
+                warn("the time budget is over: there is no gallery of " + QuotedText.text(fold.name())
+                        + " in the report");
             }
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
@@ -177,8 +179,8 @@ final class FoldRun {
     }
 
     private void solve(Head head, Recipe recipe, TrainingContext training, SolvedCallback callback) throws IOException {
-        TrainingContext unsaved =
-                training.withCheckpointing(training.checkpointing().disabled());
+        TrainingContext unsaved = training.withCheckpointing(
+                Checkpointing.every(training.checkpointing().interval()));
         try (Model model =
                 InitialModel.model(head, plan.seed(), extraction.extractor().network())) {
             new TwoStageTraining(model, recipe, data(), unsaved)
@@ -314,7 +316,8 @@ final class FoldRun {
         Optional<Evaluation> first = folder.firstValidation();
         if (first.isEmpty() || validation.isEmpty()) {
             if (folder.afterFirst().isPresent()) {
-                warn("the trained model is kept without a comparison and is not calibrated: there are no validation images");
+                warn(
+                        "the trained model is kept without a comparison and is not calibrated: there are no validation images");
             }
             return true;
         }

@@ -92,12 +92,8 @@ public final class InitialModel {
         origin.replace("config.network.backbone", network.backbone().name()); // may be a file
         origin.put("libtorch", Libtorch.load().version());
         origin.put("java", Integer.toString(Runtime.version().feature()));
-        origin.put("gramian", version());
+        String version = InitialModel.class.getPackage().getImplementationVersion();
+        origin.put("gramian", version == null ? "development" : version);
         return origin;
-    }
-
-    private static String version() {
-        String written = InitialModel.class.getPackage().getImplementationVersion();
-        return written == null ? "development" : written;
     }
 }

@@ -27,7 +27,11 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
 
     public static Workload of(RunConfig config, int classes, SequencedMap<String, Parts> folds) {
         List<Fold> sizes = folds.entrySet().stream()
-                .map(fold -> Fold.of(fold.getKey(), fold.getValue()))
+                .map(fold -> new Fold(
+                        fold.getKey(),
+                        fold.getValue().training().size(),
+                        fold.getValue().validation().size(),
+                        fold.getValue().test().size()))
                 .toList();
         return new Workload(config, classes, sizes, features(config, folds.values()));
     }
@@ -154,13 +158,5 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
                         .sum();
     }
 
-    public record Fold(String name, int training, int validation, int test) {
-        private static Fold of(String name, Parts parts) {
-            return new Fold(
-                    name,
-                    parts.training().size(),
-                    parts.validation().size(),
-                    parts.test().size());
-        }
-    }
+    public record Fold(String name, int training, int validation, int test) {}
 }

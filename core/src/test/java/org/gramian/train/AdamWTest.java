@@ -21,9 +21,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
-import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,32 +59,6 @@ class AdamWTest {
                 assertThat(weight.value().item()).as("step %d", step).isCloseTo(golden[step], within(1e-14));
             }
             assertThat(adamW.steps()).isEqualTo(3);
-        }
-    }
-
-    @RandomTest(times = 8)
-    void fiftyStepsMatchPlainArithmetic(Seed seed) {
-        SplittableRandom random = seed.random();
-        try (Scope _ = Scope.open();
-                Parameter weight = parameter(Role.WEIGHT, Tensors.gaussian(random, Shape.of(2, 3), DType.F64));
-                Optimizer adamW = new Optimizer(options(RATE, 1, Metric.CANONICAL, Retraction.QR))) {
-            double[] w = weight.value().toDoubles();
-            double[] m = new double[w.length];
-            double[] v = new double[w.length];
-            for (int step = 1; step <= 50; step++) {
-                double[] g = random.doubles(w.length, -1, 1).toArray();
-                adamW.step(weight, Tensors.of(g, Shape.of(2, 3), DType.F64));
-                for (int i = 0; i < w.length; i++) {
-                    m[i] = 0.9 * m[i] + 0.1 * g[i];
-                    v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
-                    double first = m[i] / (1 - Math.pow(0.9, step));
-                    double second = v[i] / (1 - Math.pow(0.999, step));
-                    w[i] -= RATE * (first / (Math.sqrt(second) + 1e-8) + DECAY * w[i]);
-                }
-                assertThat(weight.value().toDoubles())
-                        .as("step %d, %s", step, seed)
-                        .containsExactly(w, within(1e-12));
-            }
         }
     }
 

@@ -111,20 +111,17 @@ public record NetworkConfig(
     }
 
     void requireFits(int size) {
-        Shape maps = maps(size);
+        Shape maps;
+        try {
+            maps = backbone.features(size, size);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException("data.crops: " + e.getMessage(), e);
+        }
         try {
             pooling.resolve(backbone, Integer.MAX_VALUE).requireFits(maps);
         } catch (IllegalArgumentException e) {
             throw new ConfigException(
                     "network.pooling: does not fit crops of " + size + "×" + size + ": " + e.getMessage(), e);
-        }
-    }
-
-    private Shape maps(int size) {
-        try {
-            return backbone.features(size, size);
-        } catch (IllegalArgumentException e) {
-            throw new ConfigException("data.crops: " + e.getMessage(), e);
         }
     }
 }

@@ -166,8 +166,10 @@ public final class FeatureExtraction {
             for (Images plan : together) {
                 hash(plan, progress);
             }
-            boolean isPlanned =
-                    together.stream().flatMap(this::keys).collect(Collectors.toSet()).containsAll(keys);
+            boolean isPlanned = together.stream()
+                    .flatMap(this::keys)
+                    .collect(Collectors.toSet())
+                    .containsAll(keys);
             if (isPlanned) {
                 planned.removeAll(together);
             }

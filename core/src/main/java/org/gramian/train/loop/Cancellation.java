@@ -24,7 +24,7 @@ public final class Cancellation {
     }
 
     public static Cancellation onRequest() {
-        return new Cancellation(new AtomicBoolean(), new Stopwatch(), Optional.empty());
+        return new Cancellation(new AtomicBoolean(), new Stopwatch(System::nanoTime), Optional.empty());
     }
 
     /** Returns a view that only requests cancel: for work that must be done even if the budget is too short for it. */
@@ -85,10 +85,6 @@ public final class Cancellation {
     static final class Stopwatch {
         private final LongSupplier nanoseconds;
         private long start;
-
-        Stopwatch() {
-            this(System::nanoTime);
-        }
 
         Stopwatch(LongSupplier nanoseconds) {
             this.nanoseconds = nanoseconds;

@@ -70,10 +70,6 @@ public final class Checkpointing {
         return new Checkpointing(other, itsIdentity, interval);
     }
 
-    public Checkpointing disabled() {
-        return every(interval);
-    }
-
     Checkpointing timedBy(LongSupplier nanoseconds) {
         return new Checkpointing(file, identity, interval, nanoseconds);
     }

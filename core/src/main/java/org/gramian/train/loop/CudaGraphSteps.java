@@ -171,8 +171,8 @@ final class CudaGraphSteps implements Steps {
         private void step() {
             cells.nextPlaces(order, labels, batchIndices, batchLabels);
             try (Scope _ = Scope.open()) {
-                BatchMixing.Rows plain =
-                        new BatchMixing.Rows(batchSource.input(batchIndices), targets.select(0, batchLabels), batchLabels);
+                BatchMixing.Rows plain = new BatchMixing.Rows(
+                        batchSource.input(batchIndices), targets.select(0, batchLabels), batchLabels);
                 BatchMixing.Rows rows = mixing.map(mix -> mix.apply(plain)).orElse(plain);
                 try (Scheduler scheduler = Acceleration.scheduler(order.device());
                         Tape tape = Tape.recording(scheduler)) {

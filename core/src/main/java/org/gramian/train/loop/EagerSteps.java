@@ -83,7 +83,7 @@ final class EagerSteps implements Steps {
                         progress, rate, "the gradient of " + parameter.name() + " is NaN or infinite");
             });
             optimizer.setLearningRate(rate);
-            optimizer.step(groups, sum.sums());
+            optimizer.step(groups, sum.sums);
         }
         if (next == order.length) {
             close(); // frees the images of the epoch before its validation
@@ -114,7 +114,7 @@ final class EagerSteps implements Steps {
      * scope: any number of batches takes the memory of one.
      */
     static final class GradientSum implements AutoCloseable {
-        private final Map<Parameter, Tensor> sums = new LinkedHashMap<>();
+        final Map<Parameter, Tensor> sums = new LinkedHashMap<>();
 
         /** Adds the gradients that reached the parameters of a batch. */
         void add(Trainable.Loss loss, Gradients gradients) {
@@ -133,10 +133,6 @@ final class EagerSteps implements Steps {
                     former.close();
                 }
             });
-        }
-
-        Map<Parameter, Tensor> sums() {
-            return sums;
         }
 
         /** Returns the first parameter whose gradient has a NaN or infinite element; empty if there is none. */

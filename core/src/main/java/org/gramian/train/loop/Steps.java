@@ -10,7 +10,7 @@ import org.gramian.train.loop.StageProgress.EpochSums;
 interface Steps extends AutoCloseable {
     void startEpoch(int[] order, long epoch);
 
-    /** Takes the next step, or several. */
+    /** Takes the next step, or several. A non-finite loss or gradient ends training with the parameters of before that step. */
     StepResult step(StageProgress progress, IntToDoubleFunction learningRate);
 
     record StepResult(int steps, EpochSums sums) {}

@@ -159,10 +159,10 @@ class FitTest {
             for (double number : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
                 try (EagerSteps.GradientSum sum = new EagerSteps.GradientSum()) {
                     assertThat(sum.nonFinite()).isEmpty();
-                    sum.sums().put(model.headParameters().get("classifier.weight"), own(3e38));
+                    sum.sums.put(model.headParameters().get("classifier.weight"), own(3e38));
                     assertThat(sum.nonFinite()).isEmpty();
                     Parameter bias = model.headParameters().get("classifier.bias");
-                    sum.sums().put(bias, own(number));
+                    sum.sums.put(bias, own(number));
                     assertThat(sum.nonFinite()).as("%s", number).contains(bias);
                 }
             }

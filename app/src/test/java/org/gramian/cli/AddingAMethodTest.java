@@ -23,9 +23,13 @@ import org.junit.jupiter.api.io.TempDir;
 class AddingAMethodTest {
     private static final Path PAGE = Path.of("..", "docs", "adding-a-method.md");
     private static final Path POOLING = Path.of("..", "core", "src", "main", "java", "org", "gramian", "pooling");
+    private static final Path METHODS =
+            Path.of("..", "core", "src", "main", "resources", "org", "gramian", "pooling", "methods.csv");
     private static final Pattern BLOCK = Pattern.compile("(?s)```java\n// (\\S+)\n(.*?)```");
     private static final Pattern REGISTRATION =
             Pattern.compile("(?m)^\\| `(\\w+\\.java)` \\| `([^`]+)` \\| `([^`]+)` \\|$");
+    private static final Pattern METHOD =
+            Pattern.compile("(?m)^\\| `methods\\.csv` \\| the last line \\| `([^`]+)` \\|$");
     private static final String CLASS_PATH =
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
 
@@ -33,13 +37,18 @@ class AddingAMethodTest {
     void methodOfThePageTrainsAModel(@TempDir Path folder) throws IOException, InterruptedException {
         String page = Files.readString(PAGE);
         Map<String, String> sources = new LinkedHashMap<>(registered(page));
-        assertThat(sources).hasSize(3);
+        assertThat(sources).hasSize(2);
         Matcher blocks = BLOCK.matcher(page);
         while (blocks.find()) {
             sources.put(blocks.group(1), blocks.group(2));
         }
         assertThat(sources).containsKeys("StandardDeviation.java", "Example.java", "OwnProgram.java");
         Path classes = compile(sources, folder);
+        Matcher method = METHOD.matcher(page);
+        assertThat(method.find()).isTrue();
+        Files.writeString(
+                Files.createDirectories(classes.resolve("org/gramian/pooling")).resolve("methods.csv"),
+                Files.readString(METHODS) + method.group(1) + "\n");
 
         assertThat(run(classes, "-ea", "Example")).contains("[2, 8]", "[2, 3]");
         assertThat(run(classes, "-ea", "OwnProgram")).contains("[true, 2]");

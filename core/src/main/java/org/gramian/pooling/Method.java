@@ -36,9 +36,4 @@ public record Method(
             return EnumWords.text(this);
         }
     }
-
-    /** Creates a method with a softmax classifier. */
-    Method(String name, String title, Family family, String pooling, String formula, String reference) {
-        this(name, title, family, pooling, SOFTMAX, formula, reference);
-    }
 }

@@ -24,6 +24,7 @@ import java.util.Optional;
 public final class Cuda {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final SymbolLookup SYMBOLS = Libtorch.load().symbols();
+    private static final int NO_TIMING = 2; // cudaEventDisableTiming
 
     public static final MethodHandle SET_DEVICE = code("cudaSetDevice", JAVA_INT);
     public static final MethodHandle ATTRIBUTE = code("cudaDeviceGetAttribute", ADDRESS, JAVA_INT, JAVA_INT);
@@ -131,13 +132,24 @@ public final class Cuda {
         return LINKER.downcallHandle(Libtorch.load().symbol(name), FunctionDescriptor.of(JAVA_INT, arguments));
     }
 
-    /**
-     * Returns libtorch's current stream of this thread.
-     *
-     * @param device index of the GPU
-     */
+    /** Returns libtorch's current stream of this thread on a GPU. */
     public static MemorySegment currentStream(int device) {
         return pointer("the current stream", word -> (int) CURRENT_STREAM.invokeExact(device, word));
+    }
+
+    /** Creates an event without timing. */
+    public static MemorySegment newEvent() {
+        return pointer("an event", word -> (int) Copies.NEW_EVENT.invokeExact(word, NO_TIMING));
+    }
+
+    /** Records an event behind the work that a stream has received so far. */
+    public static void record(MemorySegment event, MemorySegment stream) {
+        NativeErrors.call("event of a stream", () -> (int) Copies.RECORD.invokeExact(event, stream));
+    }
+
+    /** Makes later work of a stream wait for an event. */
+    public static void await(MemorySegment stream, MemorySegment event) {
+        NativeErrors.call("wait of a stream", () -> (int) Copies.WAIT.invokeExact(stream, event, 0));
     }
 
     /** Call that writes a pointer. */
@@ -150,10 +162,8 @@ public final class Cuda {
     public static MemorySegment pointer(String operation, Call call) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(ADDRESS);
-            NativeErrors.check(call.into(word), operation);
+            NativeErrors.call(operation, () -> call.into(word));
             return word.get(ADDRESS, 0);
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
         }
     }
 }

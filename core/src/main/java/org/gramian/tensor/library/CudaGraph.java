@@ -61,11 +61,9 @@ public final class CudaGraph implements AutoCloseable {
     /**
      * Captures work inside a {@code CudaStream} without executing it.
      *
-     * @param device index of the GPU
      * @param pool from {@link #newPool}
      * @param freeCache frees memory that libtorch has cached, which it cannot do during a capture
-     * @param work submits work to the GPU; called twice, and once before by the caller, so that all lazy initialization
-     *     is done
+     * @param work submits work to the GPU; called twice, and once before by the caller, so that all lazy initialization is done
      * @return empty if the work cannot be captured
      */
     public static Optional<CudaGraph> record(int device, long pool, Runnable freeCache, Runnable work) {

@@ -25,13 +25,7 @@ import org.gramian.basis.Sha256;
 import org.gramian.tensor.library.LibtorchFolder.Manifest;
 import org.gramian.tensor.library.LibtorchSettings.NativePlatform;
 
-/**
- * Maven artifact {@code ai.djl.pytorch:pytorch-native-cpu} on the class path.
- *
- * @param version version with the date of the build, {@code 2.7.1-20250812}
- * @param classifier platform, {@code linux-x86_64}
- * @param libraries libraries to unpack
- */
+/** Maven artifact {@code ai.djl.pytorch:pytorch-native-cpu} on the class path. */
 record LibtorchArtifact(String version, String classifier, List<Library> libraries) {
     private static final String DESCRIPTION = "native/lib/pytorch.properties";
 
@@ -129,12 +123,7 @@ record LibtorchArtifact(String version, String classifier, List<Library> librari
                 + " prints its parent");
     }
 
-    /**
-     * One library inside the Maven artifact.
-     *
-     * @param name file name
-     * @param location URI of its bytes, inside a jar or in a folder of the class path
-     */
+    /** One library inside the Maven artifact. */
     record Library(String name, URI location) {
         private static final long UNKNOWN = -1;
 
@@ -179,8 +168,7 @@ record LibtorchArtifact(String version, String classifier, List<Library> librari
             if (expectedCrc != UNKNOWN && expectedCrc != crc.getValue()) {
                 throw damaged("expected CRC-32 %08x, found %08x".formatted(expectedCrc, crc.getValue()));
             }
-            long changed = Files.getLastModifiedTime(file).toMillis();
-            return new Manifest.Entry(name, size, changed, Sha256.hex(digest.digest()));
+            return new Manifest.Entry(name, size, Sha256.hex(digest.digest()));
         }
 
         private LibtorchException damaged(String problem) {

@@ -28,9 +28,6 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A library folder is filled under a temporary name and then renamed, so it is complete or absent. An intact one is
  * used without the lock, also from a read-only disk.
- *
- * @param root cache folder, created if missing
- * @param progress receives messages about unpacking, repairing and waiting
  */
 record LibtorchCache(Path root, Consumer<String> progress) {
     /** Part of the names of unfinished folders; only the holder of the lock has one, so all others are leftovers. */
@@ -95,11 +92,8 @@ record LibtorchCache(Path root, Consumer<String> progress) {
         }
     }
 
-    /**
-     * Returns why a folder cannot be used, or null. Fast enough for every start: files are hashed only if they changed since they
-     * were hashed last.
-     */
-    private @Nullable String damage(Path folder, LibtorchArtifact artifact) {
+    /** Returns why a folder cannot be used, or null; compares sizes only, fast enough for every start. */
+    private static @Nullable String damage(Path folder, LibtorchArtifact artifact) {
         Manifest manifest = Manifest.readFrom(folder);
         if (manifest == null) {
             return folder.resolve(Manifest.FILE_NAME) + " is missing or unreadable";
@@ -108,18 +102,6 @@ record LibtorchCache(Path root, Consumer<String> progress) {
             return folder + " holds other libraries than the artifact";
         }
         List<String> problems = manifest.problems(folder, false);
-        try {
-            Manifest present = manifest.touched(folder);
-            if (problems.isEmpty() && !present.equals(manifest)) {
-                progress.accept("verifying the unpacked libtorch in " + folder + ", whose files were touched");
-                problems = manifest.problems(folder, true);
-                if (problems.isEmpty()) {
-                    present.write(folder);
-                }
-            }
-        } catch (IOException e) { // on a read-only disk, touched files are hashed at every start
-            LOG.debug("the manifest of {} cannot be updated: {}", folder, e.getMessage());
-        }
         return problems.isEmpty() ? null : String.join("; ", problems);
     }
 

@@ -22,7 +22,6 @@ import org.slf4j.LoggerFactory;
 /**
  * Folder of the libtorch libraries, and how it was chosen.
  *
- * @param folder folder with the libraries directly inside
  * @param origin option or variable that selected it, shown by {@code doctor}: {@code --libtorch}, …
  * @param version version of libtorch, or null if unknown
  */
@@ -58,12 +57,11 @@ public record LibtorchFolder(
                 : manifest.problems(folder, true);
     }
 
-    /** Name, size, time of change and SHA-256 of every unpacked library, stored beside them as one line per file. */
+    /** Name, size and SHA-256 of every unpacked library, stored beside them as one line per file. */
     record Manifest(List<Entry> entries) {
         static final String FILE_NAME = "gramian-manifest.tsv";
 
-        /** One library; {@code changed} is its time of change in milliseconds when it was hashed. */
-        record Entry(String name, long size, long changed, String sha256) {}
+        record Entry(String name, long size, String sha256) {}
 
         /** Reads the manifest of a folder; null if it is missing or invalid. */
         static @Nullable Manifest readFrom(Path folder) {
@@ -71,10 +69,10 @@ public record LibtorchFolder(
                 List<Entry> entries = new ArrayList<>();
                 for (String line : Files.readAllLines(folder.resolve(FILE_NAME))) {
                     String[] fields = line.split("\t", -1);
-                    if (fields.length != 4) {
+                    if (fields.length != 3) {
                         return null;
                     }
-                    entries.add(new Entry(fields[0], Long.parseLong(fields[1]), Long.parseLong(fields[2]), fields[3]));
+                    entries.add(new Entry(fields[0], Long.parseLong(fields[1]), fields[2]));
                 }
                 return new Manifest(entries);
             } catch (IOException | NumberFormatException e) {
@@ -85,7 +83,7 @@ public record LibtorchFolder(
         void write(Path folder) throws IOException {
             AtomicFile.putText(folder.resolve(FILE_NAME), text -> {
                 for (Entry entry : entries) {
-                    text.write(entry.name + "\t" + entry.size + "\t" + entry.changed + "\t" + entry.sha256 + "\n");
+                    text.write(entry.name + "\t" + entry.size + "\t" + entry.sha256 + "\n");
                 }
             });
         }
@@ -113,27 +111,9 @@ public record LibtorchFolder(
             }
             return problems;
         }
-
-        /** Returns this manifest with the present times of change. */
-        Manifest touched(Path folder) throws IOException {
-            List<Entry> present = new ArrayList<>();
-            for (Entry entry : entries) {
-                long changed =
-                        Files.getLastModifiedTime(folder.resolve(entry.name)).toMillis();
-                present.add(new Entry(entry.name, entry.size, changed, entry.sha256));
-            }
-            return new Manifest(present);
-        }
     }
 
-    /**
-     * Chooses the folder: {@code --libtorch}, else {@code GRAMIAN_LIBTORCH}, else the Maven artifact on the class path,
-     * unpacked into the cache.
-     *
-     * @param settings properties and environment
-     * @param classPath class path with the artifact
-     * @param progress receives messages about slow steps
-     */
+    /** Chooses the folder: {@code --libtorch}, else {@code GRAMIAN_LIBTORCH}, else the Maven artifact on the class path, unpacked into the cache. */
     record Locator(LibtorchSettings settings, ClassLoader classPath, Consumer<String> progress) {
         private static final Logger LOG = LoggerFactory.getLogger(Locator.class);
         private static final Pattern PYTHON_VERSION =

@@ -74,11 +74,7 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
         return path(home, "user.home").resolve(".cache").resolve("gramian");
     }
 
-    /**
-     * Parses a path and makes it absolute.
-     *
-     * @param source option, variable or property that has the text, for error messages
-     */
+    /** Parses a path and makes it absolute. */
     static Path path(String text, String source) {
         return parse(text, source).toAbsolutePath().normalize();
     }

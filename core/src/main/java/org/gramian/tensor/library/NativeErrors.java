@@ -7,6 +7,21 @@ import org.jspecify.annotations.Nullable;
 public final class NativeErrors {
     private NativeErrors() {}
 
+    /** Native call that returns an error code. */
+    @FunctionalInterface
+    public interface Call {
+        int run() throws Throwable;
+    }
+
+    /** Runs a call; throws an exception that names the operation if it fails. */
+    public static void call(String operation, Call call) {
+        try {
+            check(call.run(), operation);
+        } catch (Throwable thrown) {
+            throw wrap(thrown);
+        }
+    }
+
     /** Throws an exception if a call returned an error code. */
     public static void check(int code, String operation) {
         if (code != 0) {

@@ -9,13 +9,10 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.gramian.basis.DiskSpace;
@@ -48,16 +45,6 @@ final class LibtorchCacheTest {
         assertThat(found.version()).isEqualTo("2.7.1");
         assertIntact(found);
         assertThat(progress).singleElement().asString().has(facts("2.7.1", "4 MB"));
-    }
-
-    @Test
-    void secondStartUnpacksNothing() throws IOException {
-        cache().provide(jar.artifact());
-        progress.clear();
-        var before = times();
-        assertIntact(cache().provide(jar.artifact()));
-        assertThat(times()).isEqualTo(before);
-        assertThat(progress).isEmpty();
     }
 
     @Test
@@ -100,9 +87,6 @@ final class LibtorchCacheTest {
             file.write(old ^ 1);
         }
         assertThat(found.verifyChecksums()).singleElement().asString().has(facts("libtorch_cpu.so", "SHA-256"));
-        progress.clear();
-        assertIntact(cache().provide(jar.artifact()));
-        assertThat(progress).anySatisfy(line -> assertThat(line).contains("damaged", "libtorch_cpu.so"));
     }
 
     @Test
@@ -118,18 +102,6 @@ final class LibtorchCacheTest {
         assertIntact(cache().provide(jar.artifact()));
         assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
         assertThat(other.resolve("libtorch_cpu.so")).exists();
-    }
-
-    @Test
-    void touchedLibrariesAreHashedOnce() throws IOException {
-        Path folder = cache().provide(jar.artifact()).folder();
-        Files.setLastModifiedTime(folder.resolve("libc10.so"), FileTime.fromMillis(1));
-        progress.clear();
-        assertIntact(cache().provide(jar.artifact()));
-        assertThat(progress).singleElement().asString().has(facts("verifying"));
-        progress.clear();
-        assertIntact(cache().provide(jar.artifact()));
-        assertThat(progress).isEmpty();
     }
 
     @Test
@@ -171,13 +143,6 @@ final class LibtorchCacheTest {
         Files.write(jar.location(), bytes);
         assertRejected(LibtorchException.class, () -> cache().provide(artifact), "libtorch_cpu.so", "CRC-32");
         assertThat(root).isDirectoryNotContaining(file -> file.toString().contains("libtorch-"));
-    }
-
-    @Test
-    void missingLibraryOfTheArtifactIsReported() throws IOException {
-        FakeLibtorch folder = FakeLibtorch.folder(temporary.resolve("classes"), "linux-x86_64");
-        Files.delete(folder.location().resolve("pytorch/cpu/linux-x86_64/libc10.so"));
-        assertRejected(LibtorchException.class, () -> cache().provide(folder.artifact()), "libc10.so");
     }
 
     @Test
@@ -250,15 +215,5 @@ final class LibtorchCacheTest {
         assertThat(found.hasChecksums()).isTrue();
         assertThat(found.verifyChecksums()).isEmpty();
         assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
-    }
-
-    private Map<Path, FileTime> times() throws IOException {
-        Map<Path, FileTime> times = new TreeMap<>();
-        try (Stream<Path> files = Files.walk(root)) {
-            for (Path file : files.toList()) {
-                times.put(file, Files.getLastModifiedTime(file));
-            }
-        }
-        return times;
     }
 }

@@ -52,19 +52,6 @@ final class LibtorchFolderTest {
     }
 
     @Test
-    void libraryNameDependsOnTheSystem() throws IOException {
-        Path folder = Files.createDirectories(temporary.resolve("lib"));
-        environment.put("GRAMIAN_LIBTORCH", folder.toString());
-        Map<String, String> names = Map.of("Mac OS X", "libtorch_cpu.dylib", "Windows 11", "torch_cpu.dll");
-        for (var name : names.entrySet()) {
-            properties.put("os.name", name.getKey());
-            assertThatThrownBy(this::locate).hasMessageContaining(name.getValue());
-            Files.writeString(folder.resolve(name.getValue()), "");
-            assertThat(locate().folder()).isEqualTo(folder);
-        }
-    }
-
-    @Test
     void invalidFolderIsReportedWithExpectedAndFound() throws IOException {
         Path folder = Files.createDirectory(temporary.resolve("wrong"));
         environment.put("GRAMIAN_LIBTORCH", folder.toString());
@@ -156,13 +143,5 @@ final class LibtorchFolderTest {
         Files.createDirectories(folder);
         Files.writeString(folder.resolve("libtorch_cpu.so"), "");
         return folder;
-    }
-
-    @Test
-    void unzippedLibtorchHasVersion() throws IOException {
-        Path lib = libraries(temporary.resolve("libtorch/lib"));
-        Files.writeString(lib.resolveSibling("build-version"), "2.7.1+cpu\n");
-        environment.put("GRAMIAN_LIBTORCH", temporary.resolve("libtorch").toString());
-        assertThat(locate()).isEqualTo(new LibtorchFolder(lib, "GRAMIAN_LIBTORCH", "2.7.1+cpu"));
     }
 }

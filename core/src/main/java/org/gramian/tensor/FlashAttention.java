@@ -48,10 +48,8 @@ public final class FlashAttention {
         MethodHandle create = DeviceFunctions.function("aoti_torch_new_uninitialized_tensor", ADDRESS);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(ADDRESS);
-            NativeErrors.check((int) create.invokeExact(word), "undefined tensor");
+            NativeErrors.call("undefined tensor", () -> (int) create.invokeExact(word));
             return word.get(ADDRESS, 0);
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
         }
     }
 

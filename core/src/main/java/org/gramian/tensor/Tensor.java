@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -609,17 +610,10 @@ public final class Tensor implements AutoCloseable {
         if (!shape.equals(Shape.of(a.size(0), a.size(1), b.size(2)))) {
             throw Checks.mismatch("product", a, b, "their product does not have the target's shape " + this);
         }
-        try {
-            int code = (int) DeviceFunctions.of(this)
-                    .addProducts
-                    .invokeExact(handle(), handle(), a.handle(), b.handle(), keep, factor);
-            if (code != 0) {
-                throw NativeErrors.of("product", a, b);
-            }
-            return this;
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
-        }
+        MethodHandle f = DeviceFunctions.of(this).addProducts;
+        NativeErrors.call("product of batches", () ->
+                (int) f.invokeExact(handle(), handle(), a.handle(), b.handle(), keep, factor));
+        return this;
     }
 
     private static void checkBatches(String operation, Tensor a, Tensor b) {

@@ -72,27 +72,6 @@ class CudaGraphTest {
     }
 
     @Test
-    void repeatedWorkIsDoneAsOftenAsItIsRun() {
-        Device gpu = Gpu.required();
-        try (CudaStream _ = CudaStream.open(gpu);
-                Scope _ = Scope.open()) {
-            Tensor count = Tensors.zeros(Shape.of(1), DType.F32, gpu);
-            Runnable more = () -> {
-                try (Scope _ = Scope.open()) {
-                    count.copyFrom(count.add(1));
-                }
-            };
-            try (CapturedWork work = new CapturedWork(gpu, more)) {
-                for (int i = 1; i <= 5; i++) {
-                    work.run();
-                    assertThat(count.item()).isEqualTo(i);
-                }
-                assertThat(work.isRecorded()).isTrue();
-            }
-        }
-    }
-
-    @Test
     void graphsShareMemoryOfTheirWork() {
         Device gpu = Gpu.required();
         Libtorch libtorch = Libtorch.load();

@@ -44,29 +44,6 @@ class ScopeTest {
     }
 
     @Test
-    void tensorKeptByOutermostScopeBelongsToCaller() {
-        Tensor kept;
-        try (Scope scope = Scope.open()) {
-            kept = scope.keep(tensor());
-        }
-        try (kept) {
-            assertThat(kept.toDoubles()).containsExactly(0, 0);
-        }
-        assertFreed(kept);
-    }
-
-    @Test
-    void tensorFreedEarlyIsNotFreedAgain() {
-        try (Scope _ = Scope.open()) {
-            Tensor tensor = tensor();
-            tensor.close();
-            tensor.close();
-            assertThat(Tensor.live()).isEqualTo(before);
-            assertFreed(tensor);
-        }
-    }
-
-    @Test
     void everyUseAfterFreeSaysSo() {
         Tensor freed;
         try (Scope _ = Scope.open()) {

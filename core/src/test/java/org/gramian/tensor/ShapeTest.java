@@ -7,8 +7,6 @@ import java.util.SplittableRandom;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 class ShapeTest {
     @RandomTest
@@ -49,15 +47,6 @@ class ShapeTest {
     void dimensionThatIsNotThereIsNamedWithShape() {
         assertRejected(IndexOutOfBoundsException.class, () -> Shape.of(4, 5).at(2), "dimension 2", "[4, 5]");
         assertRejected(IndexOutOfBoundsException.class, () -> Shape.of(4, 5).at(-3));
-    }
-
-    @ParameterizedTest
-    @EnumSource(DType.class)
-    void everyTypeIsFoundByItsCode(DType type) {
-        assertThat(DType.ofCode(type.code())).isEqualTo(type);
-        assertThat(DType.names()).contains(type.name());
-        assertThat(type.isFloating())
-                .isEqualTo(type == DType.F64 || type == DType.F32 || type == DType.BF16 || type == DType.F16);
     }
 
     @Test

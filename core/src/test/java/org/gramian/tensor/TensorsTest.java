@@ -143,16 +143,6 @@ class TensorsTest {
     }
 
     @Test
-    void conversionToSameTypeOrDeviceIsTensorItself() {
-        try (Scope _ = Scope.open()) {
-            Tensor tensor = Tensors.zeros(Shape.of(2), DType.F32, Device.CPU);
-            assertThat(tensor.to(DType.F32)).isSameAs(tensor);
-            assertThat(tensor.to(Device.CPU)).isSameAs(tensor);
-            assertThat(tensor.copy()).isNotSameAs(tensor);
-        }
-    }
-
-    @Test
     void itemWantsOneElementAndCopySameShape() {
         try (Scope _ = Scope.open()) {
             Tensor pair = Tensors.zeros(Shape.of(2), DType.F32, Device.CPU);

@@ -30,12 +30,7 @@ public final class CapturedWork implements AutoCloseable {
         this(device, CudaGraph.newPool(), work);
     }
 
-    /**
-     * Creates work for a device.
-     *
-     * @param pool memory of temporaries from {@link CudaGraph#newPool}, shared by graphs that run one after the other and are closed
-     *     together
-     */
+    /** Creates work for a device. */
     public CapturedWork(Device device, long pool, Runnable work) {
         this.device = device;
         this.pool = pool;

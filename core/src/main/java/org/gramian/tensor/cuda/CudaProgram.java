@@ -51,8 +51,6 @@ public final class CudaProgram {
     /**
      * Reads a program.
      *
-     * @param owner class beside whose file the resource lies
-     * @param resource name of the resource
      * @param macros preprocessor macros, which come first; the functions of {@code bfloat16.cuh} and {@code warp.cuh} follow
      */
     public static CudaProgram of(Class<?> owner, String resource, Map<String, Integer> macros) {
@@ -142,11 +140,7 @@ public final class CudaProgram {
     /**
      * Launches a kernel on the current stream.
      *
-     * @param kernel name of the {@code __global__} function
-     * @param config launch configuration
-     * @param arguments dense tensors (no gaps, any dimension order) or null pointers, numbers and structs. The first must be a
-     *     tensor, whose device is used. {@code Long}, {@code Integer}, {@code Float} and {@code Double} are passed as {@code
-     *     long long}, {@code int}, {@code float} and {@code double}; a {@link Struct} is passed by value
+     * @param arguments dense tensors (no gaps, any dimension order) or null pointers, numbers and structs. The first must be a tensor, whose device is used. {@code Long}, {@code Integer}, {@code Float} and {@code Double} are passed as {@code long long}, {@code int}, {@code float} and {@code double}; a {@link Struct} is passed by value
      */
     public void launch(String kernel, LaunchConfig config, @Nullable Object... arguments) {
         Device device = ((Tensor) Objects.requireNonNull(arguments[0])).device();

@@ -59,22 +59,16 @@ public final class CudaStream implements AutoCloseable {
 
     /** Restores the stream from before a guard. */
     static void delete(MemorySegment guard) {
-        try {
-            NativeErrors.check((int) Cuda.DELETE_GUARD.invokeExact(guard), "switch of the stream");
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
-        }
+        NativeErrors.call("switch of the stream", () -> (int) Cuda.DELETE_GUARD.invokeExact(guard));
     }
 
     @Override
     public void close() {
         if (!guard.equals(MemorySegment.NULL)) {
             try {
-                int code = (int) Cuda.SYNCHRONIZE.invokeExact(stream);
+                NativeErrors.call("work on the GPU", () -> (int) Cuda.SYNCHRONIZE.invokeExact(stream));
+            } finally {
                 delete(guard);
-                NativeErrors.check(code, "work on the GPU");
-            } catch (Throwable thrown) {
-                throw NativeErrors.wrap(thrown);
             }
         }
     }

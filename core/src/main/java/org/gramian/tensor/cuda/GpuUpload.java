@@ -21,7 +21,6 @@ import org.gramian.tensor.library.NativeErrors;
 public final class GpuUpload implements AutoCloseable {
     private static final int TO_DEVICE = 1; // cudaMemcpyHostToDevice
     private static final int ON_ITS_OWN = 1; // cudaStreamNonBlocking
-    private static final int NO_TIMING = 2; // cudaEventDisableTiming
 
     private final Tensor target;
     private final Tensor staging;
@@ -31,34 +30,19 @@ public final class GpuUpload implements AutoCloseable {
     private final Set<Long> known = new HashSet<>();
     private final List<MemorySegment> pinned = new ArrayList<>();
 
-    /**
-     * Creates an upload.
-     *
-     * @param target contiguous tensor on a GPU, owned by the caller
-     */
+    /** Creates an upload. */
     public GpuUpload(Tensor target) {
         this.target = target;
         this.stream = Cuda.pointer("a stream", word -> (int) Cuda.NEW_STREAM.invokeExact(word, ON_ITS_OWN));
-        this.arrived = event();
-        this.taken = event();
+        this.arrived = Cuda.newEvent();
+        this.taken = Cuda.newEvent();
         this.staging = Tensors.emptyLike(target);
         Scope.detach(staging);
-        recordTaken(); // the first copy waits for earlier readers of the staging memory
+        Cuda.record(taken, currentStream()); // the first copy waits for earlier readers of the staging memory
     }
 
-    private void recordTaken() {
-        try {
-            NativeErrors.check(
-                    (int) Cuda.Copies.RECORD.invokeExact(
-                            taken, Cuda.currentStream(target.device().index())),
-                    "upload");
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
-        }
-    }
-
-    private static MemorySegment event() {
-        return Cuda.pointer("an event", word -> (int) Cuda.Copies.NEW_EVENT.invokeExact(word, NO_TIMING));
+    private MemorySegment currentStream() {
+        return Cuda.currentStream(target.device().index());
     }
 
     /**
@@ -75,35 +59,22 @@ public final class GpuUpload implements AutoCloseable {
         if (known.add(source.address())) {
             pin(source);
         }
-        try {
-            NativeErrors.check((int) Cuda.Copies.WAIT.invokeExact(stream, taken, 0), "upload");
-            MemorySegment to = MemorySegment.ofAddress(staging.address());
-            NativeErrors.check((int) Cuda.Copies.COPY.invokeExact(to, source, bytes, TO_DEVICE, stream), "upload");
-            NativeErrors.check((int) Cuda.Copies.RECORD.invokeExact(arrived, stream), "upload");
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
-        }
+        Cuda.await(stream, taken);
+        MemorySegment to = MemorySegment.ofAddress(staging.address());
+        NativeErrors.call("upload", () -> (int) Cuda.Copies.COPY.invokeExact(to, source, bytes, TO_DEVICE, stream));
+        Cuda.record(arrived, stream);
     }
 
     /** Makes the current stream copy the last started batch to the target once it has arrived. */
     public void takeOver() {
-        try {
-            MemorySegment current = Cuda.currentStream(target.device().index());
-            NativeErrors.check((int) Cuda.Copies.WAIT.invokeExact(current, arrived, 0), "upload");
-            target.copyFrom(staging);
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
-        }
-        recordTaken();
+        Cuda.await(currentStream(), arrived);
+        target.copyFrom(staging);
+        Cuda.record(taken, currentStream());
     }
 
     /** Waits until the source of the last copy has been read. */
     public void awaitSource() {
-        try {
-            NativeErrors.check((int) Cuda.Copies.AWAIT.invokeExact(arrived), "upload");
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
-        }
+        NativeErrors.call("upload", () -> (int) Cuda.Copies.AWAIT.invokeExact(arrived));
     }
 
     private void pin(MemorySegment source) {
@@ -121,38 +92,25 @@ public final class GpuUpload implements AutoCloseable {
 
     /** Waits for all copies. */
     public void await() {
-        try {
-            NativeErrors.check((int) Cuda.SYNCHRONIZE.invokeExact(stream), "upload");
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
-        }
+        NativeErrors.call("upload", () -> (int) Cuda.SYNCHRONIZE.invokeExact(stream));
     }
 
     /** Waits for all copies and unpins their sources, which may then be freed unless another upload reads them. */
     public void unpin() {
         await();
-        try {
-            for (MemorySegment source : pinned) {
-                NativeErrors.check((int) Cuda.Copies.UNPIN.invokeExact(source), "upload");
-            }
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
-        } finally {
-            pinned.clear();
-            known.clear();
+        for (MemorySegment source : pinned) {
+            NativeErrors.call("upload", () -> (int) Cuda.Copies.UNPIN.invokeExact(source));
         }
+        pinned.clear();
+        known.clear();
     }
 
     @Override
     public void close() {
         unpin();
-        try {
-            NativeErrors.check((int) Cuda.Copies.DELETE_EVENT.invokeExact(arrived), "upload");
-            NativeErrors.check((int) Cuda.Copies.DELETE_EVENT.invokeExact(taken), "upload");
-            NativeErrors.check((int) Cuda.Copies.DELETE_STREAM.invokeExact(stream), "upload");
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
-        }
+        NativeErrors.call("upload", () -> (int) Cuda.Copies.DELETE_EVENT.invokeExact(arrived));
+        NativeErrors.call("upload", () -> (int) Cuda.Copies.DELETE_EVENT.invokeExact(taken));
+        NativeErrors.call("upload", () -> (int) Cuda.Copies.DELETE_STREAM.invokeExact(stream));
         staging.close();
     }
 }

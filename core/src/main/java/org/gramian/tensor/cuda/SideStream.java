@@ -35,7 +35,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SideStream implements Scheduler {
     private static final int LOWEST_PRIORITY = 0;
-    private static final int NO_TIMING = 2; // cudaEventDisableTiming
 
     /** Most sections that the current stream has not waited for. */
     private static final int MAX_SECTIONS = 8;
@@ -59,13 +58,9 @@ public final class SideStream implements Scheduler {
         static Shared create() {
             return new Shared(
                     CudaStream.create(LOWEST_PRIORITY),
-                    event(),
-                    Stream.generate(Shared::event).limit(MAX_SECTIONS).toList(),
+                    Cuda.newEvent(),
+                    Stream.generate(Cuda::newEvent).limit(MAX_SECTIONS).toList(),
                     new AtomicBoolean());
-        }
-
-        private static MemorySegment event() {
-            return Cuda.pointer("an event", word -> (int) Cuda.Copies.NEW_EVENT.invokeExact(word, NO_TIMING));
         }
     }
 
@@ -128,10 +123,8 @@ public final class SideStream implements Scheduler {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(JAVA_INT);
-            NativeErrors.check((int) Cuda.IS_CAPTURING.invokeExact(stream, status), "status of a stream");
+            NativeErrors.call("status of a stream", () -> (int) Cuda.IS_CAPTURING.invokeExact(stream, status));
             return status.get(JAVA_INT, 0) == ACTIVE;
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
         }
     }
 
@@ -156,8 +149,8 @@ public final class SideStream implements Scheduler {
         while (sections.size() == MAX_SECTIONS || (bytes + size > MAX_BYTES && !sections.isEmpty())) {
             join(sections.size() / 2);
         }
-        record(shared.begin, current);
-        await(shared.stream, shared.begin);
+        Cuda.record(shared.begin, current);
+        Cuda.await(shared.stream, shared.begin);
         Section section = new Section(shared.ends.get(next), aliases(reads), size);
         next = (next + 1) % MAX_SECTIONS;
         sections.addLast(section);
@@ -187,7 +180,7 @@ public final class SideStream implements Scheduler {
         @Override
         public void close() {
             CudaStream.delete(guard);
-            record(end, shared.stream);
+            Cuda.record(end, shared.stream);
         }
     }
 
@@ -217,28 +210,12 @@ public final class SideStream implements Scheduler {
             return;
         }
         try {
-            await(current, done.getLast().end); // the stream is in order: the earlier ones are finished then
+            Cuda.await(current, done.getLast().end); // the stream is in order: the earlier ones are finished then
         } finally {
             for (Section section : done) {
                 bytes -= section.bytes;
                 section.held.forEach(Tensor::close);
             }
-        }
-    }
-
-    private static void record(MemorySegment event, MemorySegment stream) {
-        try {
-            NativeErrors.check((int) Cuda.Copies.RECORD.invokeExact(event, stream), "event of a stream");
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
-        }
-    }
-
-    private static void await(MemorySegment stream, MemorySegment event) {
-        try {
-            NativeErrors.check((int) Cuda.Copies.WAIT.invokeExact(stream, event, 0), "wait of a stream");
-        } catch (Throwable thrown) {
-            throw NativeErrors.wrap(thrown);
         }
     }
 

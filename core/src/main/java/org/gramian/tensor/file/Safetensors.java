@@ -76,8 +76,6 @@ public final class Safetensors {
     /**
      * Reads a file that is in memory; its tensors are slices of it.
      *
-     * @param path name of the file for messages; it need not exist
-     * @param content the whole file
      * @throws TensorFileException if it is not a correct safetensors file, or a checksum in it does not match
      */
     public static TensorFile read(Path path, MemorySegment content) throws TensorFileException {
@@ -94,7 +92,6 @@ public final class Safetensors {
      * What stands before the data.
      *
      * @param entries in the order of the data
-     * @param bytes its size
      * @param checked whether the file has checksums
      */
     private record Start(SafetensorsHeader header, List<Entry> entries, long bytes, boolean checked) {}

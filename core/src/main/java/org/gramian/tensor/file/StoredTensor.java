@@ -27,7 +27,6 @@ import org.gramian.tensor.Tensors;
  *
  * <p>Two segments are equal only if they are the same memory; compare contents with {@link MemorySegment#mismatch}.
  *
- * @param type the type of every element
  * @param shape the sizes; at most {@value #MAX_RANK} of them
  * @param data exactly {@code shape.elements() * type.bytes()} bytes
  */

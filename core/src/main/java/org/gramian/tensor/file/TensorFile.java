@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Content of a file of named tensors.
  *
- * @param path of the file, for messages
  * @param tensors by name, in the order of their data in the file; unmodifiable
  * @param metadata text by key, in the order of the header, without checksums; unmodifiable
  * @param checked whether the file has checksums, which were verified

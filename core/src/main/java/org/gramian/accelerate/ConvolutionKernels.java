@@ -185,11 +185,7 @@ record ConvolutionKernels(Convolution geometry) {
                 wanted[2] ? gradient.sum(0, 2, 3).reshape(weight.size(0)) : null);
     }
 
-    /**
-     * Computes the gradients of the filters alone in one pass over the gradient of the result, where {@link StemKernels} do so.
-     *
-     * @param value activated result {@code [n, k, h', w']}
-     */
+    /** Computes the gradients of the filters alone in one pass over the gradient of the result, where {@link StemKernels} do so: activated result {@code [n, k, h', w']}. */
     Optional<Gradients> backwardOfFilters(
             Tensor gradient, Tensor value, Tensor maps, Tensor weight, Activation activation) {
         if (!activation.isClamp()

@@ -92,13 +92,7 @@ final class CpuDescriptor {
                 && w.size(1) <= w.size(0);
     }
 
-    /**
-     * Computes the descriptors.
-     *
-     * @param maps M {@code [n, C, N]}
-     * @param weight W {@code [C, C']} with {@code C' ≤ C}
-     * @return {@code [n, C'(C'+1)/2]}
-     */
+    /** Computes the descriptors: M {@code [n, C, N]} and W {@code [C, C']} with {@code C' ≤ C}; returns {@code [n, C'(C'+1)/2]}. */
     static Var apply(Form form, Bindings ofKernel, Var maps, Var weight) {
         Kernel.requireMaps("rbf", maps);
         if (maps.shape().at(1) != weight.shape().at(0)) {

@@ -154,12 +154,7 @@ final class FeatureMapKernels {
         return sumOverRows(partialSums("column_sums", matrix.shape(), matrix));
     }
 
-    /**
-     * Computes the gradient of GELU with its sums of columns.
-     *
-     * @param g gradient {@code [m, c]}
-     * @param x argument {@code [m, c]}
-     */
+    /** Computes the gradient of GELU with its sums of columns: gradient {@code [m, c]} and argument {@code [m, c]}. */
     static GradientWithSums geluBackward(Tensor g, Tensor x, Gelu form) {
         Tensor result = Tensors.emptyLike(x);
         String kernel = form == Gelu.ERF ? "gelu_erf_backward_sums" : "gelu_tanh_backward_sums";
@@ -214,13 +209,7 @@ final class FeatureMapKernels {
         return sums;
     }
 
-    /**
-     * Computes {@code y ← activation(y + bias + residual)} and returns y.
-     *
-     * @param y {@code [n, c, h, w]}
-     * @param bias {@code [c]} in float32
-     * @param residual {@code [n, c, h, w]}, or null
-     */
+    /** Computes {@code y ← activation(y + bias + residual)} and returns y: y {@code [n, c, h, w]}; bias {@code [c]} in float32; residual {@code [n, c, h, w]}, or null. */
     static Tensor addBias(Tensor y, Tensor bias, @Nullable Tensor residual, Activation activation) {
         Tensor maps = y.channelsLast();
         long count = maps.shape().elements() / VECTOR;

@@ -205,12 +205,7 @@ final class FusedConvolution {
         }
     }
 
-    /**
-     * Applies the node.
-     *
-     * @param input x {@code [n, c, h, w]}
-     * @return {@code [n, k, h', w']}
-     */
+    /** Applies the node: x {@code [n, c, h, w]}; returns {@code [n, k, h', w']}. */
     static Var apply(Var input, Filters filters, Convolution geometry, Epilogue epilogue) {
         ConvolutionKernels convolution = new ConvolutionKernels(geometry);
         Activation activation = epilogue.activation;

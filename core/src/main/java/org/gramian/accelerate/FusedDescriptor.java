@@ -107,13 +107,7 @@ record FusedDescriptor(Pooling plain, Form form, Set<Rule> rules) implements Lay
         return x;
     }
 
-    /**
-     * Computes {@code W f} at each position, without bias and ReLU, which are part of {@link GpuDescriptor}.
-     *
-     * @param features {@code [n, c, h, w]}
-     * @param weight W {@code [C, c, 1, 1]}
-     * @return {@code [n, C, h·w]}
-     */
+    /** Computes {@code W f} at each position, without bias and ReLU, which are part of {@link GpuDescriptor}: features {@code [n, c, h, w]} and W {@code [C, c, 1, 1]}; returns {@code [n, C, h·w]}. */
     private static Var product(Var features, Var weight) {
         long channels = weight.shape().at(0);
         long entering = weight.shape().at(1);

@@ -266,12 +266,7 @@ record FusedTokens(VisionTransformer.Block plain) implements NetworkLayer.Fused 
         });
     }
 
-    /**
-     * Sum of tokens and its layer norm.
-     *
-     * @param sum {@code [.., d]}
-     * @param normalized {@code [.., d]}
-     */
+    /** Sum of tokens and its layer norm: sum {@code [.., d]} and normalized {@code [.., d]}. */
     record NormalizedSum(Var sum, Var normalized) {}
 
     /** Computes {@code x + branch} and its layer norm, in training in one pass over memory. */
@@ -323,11 +318,7 @@ record FusedTokens(VisionTransformer.Block plain) implements NetworkLayer.Fused 
         /** Programs by the number of vectors of a lane. */
         private static final Map<Integer, CudaProgram> PROGRAMS = new ConcurrentHashMap<>();
 
-        /**
-         * Sum of rows with its normalized rows.
-         *
-         * @param rows {@code [m, d]}
-         */
+        /** Sum of rows with its normalized rows: rows {@code [m, d]}. */
         record Sum(Tensor rows, Normalized normalized) {}
 
         /** @param parameter γ or β */

@@ -99,7 +99,6 @@ public final class AtomicFile {
     /**
      * Checks before the work that an output of a command can be written and is none of its inputs.
      *
-     * @param option name of the output on the command line
      * @param output absent if the option is not given
      */
     public static void require(String option, @Nullable Path output, List<Path> inputs) throws IOException {

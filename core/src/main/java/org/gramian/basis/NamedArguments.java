@@ -35,13 +35,7 @@ public final class NamedArguments {
         }
     }
 
-    /**
-     * Splits the text behind the colon.
-     *
-     * @param form syntax, for messages
-     * @param positional maximum number of values without a key
-     * @param defaults of omitted arguments
-     */
+    /** Splits the text behind the colon. */
     public NamedArguments(String name, String form, String text, int positional, Map<String, String> defaults) {
         this.name = name;
         this.form = form;
@@ -64,8 +58,6 @@ public final class NamedArguments {
     /**
      * Parses a name of a list with its arguments.
      *
-     * @param what kind of name, for messages
-     * @param forms syntax of each name, e.g. {@code kfold[:5]}; one without a colon takes no arguments
      * @throws IllegalArgumentException if the name is unknown; the message suggests the nearest
      */
     public static NamedArguments parse(String what, String text, List<String> forms) {

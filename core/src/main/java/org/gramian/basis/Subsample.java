@@ -27,12 +27,7 @@ public final class Subsample {
         return LongStream.range(0, count).map(i -> i * all / count).toArray();
     }
 
-    /**
-     * Returns the indices of elements in a random order whose every prefix is a stratified sample: first {@code least} of each stratum,
-     * then the rest in proportion to the sizes of the strata. A larger sample holds the smaller ones.
-     *
-     * @param strata stratum of each element
-     */
+    /** Returns the indices of elements in a random order whose every prefix is a stratified sample: first {@code least} of each stratum, then the rest in proportion to the sizes of the strata. A larger sample holds the smaller ones. */
     public static List<Integer> stratified(List<?> strata, int least, long seed) {
         Map<Object, List<Integer>> members = new LinkedHashMap<>();
         for (int i = 0; i < strata.size(); i++) {

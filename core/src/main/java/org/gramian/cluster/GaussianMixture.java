@@ -49,9 +49,8 @@ public record GaussianMixture(int components, int mostIterations, double toleran
     }
 
     /**
-     * Fits the mixture.
+     * Fits the mixture: rows {@code [n, d]}.
      *
-     * @param rows {@code [n, d]}
      * @throws IllegalArgumentException if there are fewer distinct rows than components
      */
     public Mixture fit(Tensor rows, RandomGenerator random) {
@@ -132,13 +131,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
         }
     }
 
-    /**
-     * Parameters of a mixture during the fit.
-     *
-     * @param weights {@code w [k]}
-     * @param means {@code μ [k, d]}
-     * @param variances {@code σ² [k, d]}
-     */
+    /** Parameters of a mixture during the fit: {@code w [k]}, {@code μ [k, d]} and {@code σ² [k, d]}. */
     record Gaussians(Tensor weights, Tensor means, Tensor variances) {
         /** Avoids a division by 0; components of such a mass are reseeded. */
         private static final double SMALLEST_MASS = 1e-30;

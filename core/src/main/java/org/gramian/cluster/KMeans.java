@@ -36,9 +36,8 @@ public record KMeans(int clusters, int mostIterations) {
     private record Assignment(Tensor labels, Tensor distances) {}
 
     /**
-     * Clusters rows.
+     * Clusters rows: rows {@code [n, d]}.
      *
-     * @param rows {@code [n, d]}
      * @throws IllegalArgumentException if there are fewer distinct rows than clusters
      */
     public Clusters fit(Tensor rows, RandomGenerator random) {
@@ -208,10 +207,6 @@ public record KMeans(int clusters, int mostIterations) {
         }
     }
 
-    /**
-     * The result of {@link KMeans}.
-     *
-     * @param centres {@code [k, d]}
-     */
+    /** The result of {@link KMeans}: centres {@code [k, d]}. */
     public record Clusters(Tensor centres, Tensor labels, double inertia, int iterations, boolean converged) {}
 }

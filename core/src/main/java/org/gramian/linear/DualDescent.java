@@ -48,11 +48,7 @@ final class DualDescent {
         this.row = new float[matrix.width];
     }
 
-    /**
-     * How a descent ended.
-     *
-     * @param gap {@code (primal − dual) / primal}
-     */
+    /** How a descent ended, with the gap {@code (primal − dual) / primal}. */
     record Ending(double gap, int passes) {}
 
     /** Descends until the relative gap of every class is small. */

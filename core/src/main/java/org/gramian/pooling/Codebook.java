@@ -69,10 +69,6 @@ public sealed interface Codebook extends Aggregation
                 "fraction of the positions nearest to each codeword",
                 a -> new BagOfWords(a.count("words")));
 
-        public BagOfWords {
-            Vocabulary.requireWords("bow", words);
-        }
-
         @Override
         public String text() {
             return "bow:" + words;
@@ -119,10 +115,6 @@ public sealed interface Codebook extends Aggregation
                 "residuals to the nearest codewords",
                 a -> new Vlad(a.count("words"), a.flag("intra", true)));
 
-        public Vlad {
-            Vocabulary.requireWords("vlad", words);
-        }
-
         @Override
         public String text() {
             return "vlad:" + words + (intra ? "" : ",intra=false");
@@ -157,10 +149,6 @@ public sealed interface Codebook extends Aggregation
                 "netvlad:<words>[,unit=true|false]",
                 "residuals to learned codewords, soft assignment",
                 a -> new NetVlad(a.count("words"), a.flag("unit", true)));
-
-        public NetVlad {
-            Vocabulary.requireWords("netvlad", words);
-        }
 
         @Override
         public String text() {
@@ -222,10 +210,6 @@ public sealed interface Codebook extends Aggregation
                 "deepten:<words>",
                 "residuals to codewords with learned smoothing",
                 a -> new DeepTen(a.count("words")));
-
-        public DeepTen {
-            Vocabulary.requireWords("deepten", words);
-        }
 
         @Override
         public String text() {

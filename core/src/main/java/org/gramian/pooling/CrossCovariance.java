@@ -41,10 +41,6 @@ public record CrossCovariance(int heads, int size, int iterations) implements Ag
             a -> new CrossCovariance(
                     a.count("heads", DEFAULT_HEADS), a.count("size", DEFAULT_SIZE), a.count("iterations", 1)));
 
-    public CrossCovariance {
-        StageRegistry.requireSize("sot", Math.min(heads, Math.min(size, iterations)));
-    }
-
     @Override
     public String text() {
         return "sot:" + heads + ",size=" + size + (iterations == 1 ? "" : ",iterations=" + iterations);

@@ -42,10 +42,6 @@ public record FisherVector(int components, boolean withWeights) implements Codeb
             "Fisher vector of a Gaussian mixture",
             a -> new FisherVector(a.count("components"), a.flag("weights", false)));
 
-    public FisherVector {
-        Vocabulary.requireWords("fisher", components);
-    }
-
     @Override
     public String text() {
         return "fisher:" + components + (withWeights ? ",weights=true" : "");

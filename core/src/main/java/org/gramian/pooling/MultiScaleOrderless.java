@@ -74,10 +74,6 @@ public record MultiScaleOrderless(int words) implements Codebook {
         }
     }
 
-    public MultiScaleOrderless {
-        Vocabulary.requireWords("mop", words);
-    }
-
     @Override
     public String text() {
         return "mop:" + words;

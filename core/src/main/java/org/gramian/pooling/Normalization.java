@@ -27,11 +27,6 @@ public sealed interface Normalization extends PoolingStage
         return "normalization";
     }
 
-    /** Returns whether it is a nonlinear function of single elements, which a classifier cannot undo. */
-    default boolean isNonlinear() {
-        return false;
-    }
-
     @Override
     default long outputs(long channels) {
         return channels;
@@ -86,11 +81,6 @@ public sealed interface Normalization extends PoolingStage
         /** Creates a root whose backward pass is the derivative. */
         public Root(double epsilon) {
             this(epsilon, Slope.EXACT);
-        }
-
-        @Override
-        public boolean isNonlinear() {
-            return true;
         }
 
         @Override

@@ -39,10 +39,6 @@ public record Radam(int encoders) implements Aggregation {
             "decoders of randomized autoencoders, closed form, untrained",
             a -> new Radam(a.count("encoders", DEFAULT_ENCODERS)));
 
-    public Radam {
-        StageRegistry.requireSize("radam", encoders);
-    }
-
     @Override
     public String text() {
         return "radam:" + encoders;

@@ -215,12 +215,6 @@ final class StageRegistry {
         };
     }
 
-    static void requireSize(String word, int size) {
-        if (size < 1) {
-            throw new IllegalArgumentException(word + ": expected a size of at least 1, found " + size);
-        }
-    }
-
     /** Formats a number as a user would type it: {@code 0.5}, {@code 3}, {@code 1e-4}. */
     static String number(double value) {
         if (value == Math.rint(value) && Math.abs(value) < 1e7) {

@@ -63,10 +63,6 @@ public sealed interface Transform extends PoolingStage
      * @param start initialization of W
      */
     record Spd(int size, Start start) implements Transform {
-        public Spd {
-            StageRegistry.requireSize("spd", size);
-        }
-
         @Override
         public String text() {
             return "spd:" + size + (start == Start.ORTHONORMAL ? "" : ",init=" + start.text());
@@ -263,10 +259,6 @@ public sealed interface Transform extends PoolingStage
     record Free(int size) implements Transform {
         static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "o2t", "o2t:<size>", "Y = W^T K W, W unconstrained", a -> new Free(a.count("size")));
-
-        public Free {
-            StageRegistry.requireSize("o2t", size);
-        }
 
         /** Gaussian of variance 1/C: {@code wᵀKw} is the mean of the diagonal of K on average. */
         static Initializer unitVariance(long channels) {

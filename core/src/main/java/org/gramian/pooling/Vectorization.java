@@ -84,10 +84,6 @@ public sealed interface Vectorization extends PoolingStage
         static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "pv", "pv:<size>", "v_j = w_j^T Y w_j, W learned", a -> new Parametric(a.count("size")));
 
-        public Parametric {
-            StageRegistry.requireSize("pv", size);
-        }
-
         @Override
         public String text() {
             return "pv:" + size;
@@ -129,10 +125,6 @@ public sealed interface Vectorization extends PoolingStage
                 "maclaurin:<size>",
                 "compact bilinear, v_k = w1_k^T K w2_k / sqrt d, random signs",
                 a -> new RandomMaclaurin(a.count("size")));
-
-        public RandomMaclaurin {
-            StageRegistry.requireSize("maclaurin", size);
-        }
 
         @Override
         public String text() {
@@ -186,10 +178,6 @@ public sealed interface Vectorization extends PoolingStage
                 "sketch:<size>",
                 "compact bilinear, K_ij with random signs summed into random bins",
                 a -> new TensorSketch(a.count("size")));
-
-        public TensorSketch {
-            StageRegistry.requireSize("sketch", size);
-        }
 
         @Override
         public String text() {

@@ -33,12 +33,6 @@ final class Vocabulary {
 
     private Vocabulary() {}
 
-    static void requireWords(String word, int count) {
-        if (count < 1) {
-            throw new IllegalArgumentException(word + ": expected at least 1 word, found " + count);
-        }
-    }
-
     /** Returns the specification of a parameter that is NaN until it is fitted. */
     static ParameterSpec unset(String name, Role role, long... sizes) {
         return new ParameterSpec(name, Shape.of(sizes), role, Fitting.UNSET);

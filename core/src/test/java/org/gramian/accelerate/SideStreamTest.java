@@ -1,14 +1,12 @@
 package org.gramian.accelerate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.accelerate.FusedConvolution.Epilogue;
@@ -32,12 +30,9 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
 import org.gramian.tensor.cuda.SideStream;
-import org.gramian.tensor.library.CudaGraph;
 import org.gramian.tensor.library.GpuMath;
 import org.gramian.tensor.library.Libtorch;
-import org.gramian.tensor.library.LibtorchException;
 import org.gramian.testing.Gpu;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -295,67 +290,5 @@ class SideStreamTest {
             sum += each * each;
         }
         return sum;
-    }
-
-    /** A network below a node whose adjoint fails. */
-    private static Var failing(Var x, boolean[] fails) {
-        return x.tape()
-                .apply(
-                        List.of(x),
-                        () -> Result.of(x.value().copy(), (g, wanted) -> {
-                            if (fails[0]) {
-                                throw new LibtorchException("wrong");
-                            }
-                            return list(g.copy());
-                        }));
-    }
-
-    private static final class FailingNetwork extends Network {
-        private final boolean[] fails = {false};
-
-        FailingNetwork() {
-            super(DType.BF16);
-        }
-
-        @Override
-        Shape input() {
-            return Shape.of(2, 10, WIDTH);
-        }
-
-        @Override
-        Var apply(Var tokens, Parameters parameters) {
-            Tape tape = tokens.tape();
-            Var below = Transformer.BLOCK.apply(tokens, Transformer.bound(tape, parameters));
-            return Transformer.BLOCK.apply(failing(below, fails), Transformer.bound(tape, parameters));
-        }
-    }
-
-    @Test
-    void failedBackwardPassFreesEverything() {
-        Device gpu = Gpu.required();
-        FailingNetwork network = new FailingNetwork();
-        Tensor host = Tensors.gaussian(new SplittableRandom(7), network.input(), DType.F32);
-        try (CudaStream _ = CudaStream.open(gpu);
-                Scope _ = Scope.open()) {
-            Tensor input = host.to(gpu).to(network.type);
-            Parameters parameters = new Parameters(gpu);
-            List<byte[]> expected = onOneStream(network, input, parameters);
-            Runnable work = () -> {
-                try (Scope _ = Scope.open()) {
-                    step(network, input, parameters);
-                }
-            };
-            work.run();
-            long live = Tensor.live();
-            network.fails[0] = true;
-            assertThatThrownBy(work::run).hasMessage("wrong");
-            assertThat(Tensor.live()).isEqualTo(live);
-            Optional<CudaGraph> graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, work);
-            assertThat(graph).as("a capture that fails").isEmpty();
-            assertThat(Tensor.live()).isEqualTo(live);
-            network.fails[0] = false;
-            requireEqual(step(network, input, parameters), expected, "after the failures");
-            parameters.values.forEach(Tensor::close);
-        }
     }
 }

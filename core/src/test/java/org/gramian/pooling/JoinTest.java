@@ -141,17 +141,6 @@ class JoinTest {
     }
 
     @Test
-    void whatWarnsAloneWarnsInJoin() {
-        assertThat(Pooling.parse("conv:6/[rbf/spd:6/triu+average]").warnings(9))
-                .singleElement()
-                .asString()
-                .has(facts("spd:6", "6", "6"));
-        assertThat(Pooling.parse("conv:6/[rbf/spd:6/triu+average]/root").warnings(9))
-                .as("a root after the join bends as well")
-                .isEmpty();
-    }
-
-    @Test
     void onlyWhatHasNoValueYetIsFitted() {
         Pooling pooling = Pooling.parse("[pca:2/average+pca:3/average]");
         try (Scope _ = Scope.open();

@@ -97,20 +97,6 @@ class SeveralLayersTest {
     }
 
     @Test
-    void convolutionThatWidensIsWarnedOf() {
-        assertThat(Pooling.parse("conv:256/average").warnings(160))
-                .singleElement()
-                .asString()
-                .has(facts("conv:256", "160", "256", "conv:atmost=256"));
-        assertThat(Pooling.parse("[conv:8/average+conv:40/max]").warnings(32))
-                .singleElement()
-                .asString()
-                .has(facts("conv:40", "32"));
-        assertThat(Pooling.parse("conv:256/average").warnings(256)).isEmpty();
-        assertThat(Pooling.parse("conv:atmost=256/average").warnings(160)).isEmpty();
-    }
-
-    @Test
     void scaleStartsAtItsValueWithoutWeightDecay() {
         Tensor features = PoolingTrial.features(5);
         for (String text : new String[] {"average/l2", "conv:3/rbf/triu/root/l2"}) {

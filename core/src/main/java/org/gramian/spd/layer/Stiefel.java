@@ -51,13 +51,7 @@ public final class Stiefel {
         return Tensors.uniform(random, -bound, bound, shape, type);
     }
 
-    /**
-     * Computes the Riemannian gradient from the Euclidean gradient.
-     *
-     * @param w point W {@code [C, C']}
-     * @param f Euclidean gradient F {@code [C, C']}
-     * @return tangent vector at W {@code [C, C']}
-     */
+    /** Computes the Riemannian gradient from the Euclidean gradient: point W {@code [C, C']} and Euclidean gradient F {@code [C, C']}; returns tangent vector at W {@code [C, C']}. */
     public static Tensor gradient(Tensor w, Tensor f, Metric metric) {
         if (metric == Metric.EUCLIDEAN) {
             return project(w, f);
@@ -85,11 +79,7 @@ public final class Stiefel {
         }
     }
 
-    /**
-     * Computes {@code max |WᵀW − I|}, which is 0 on the manifold.
-     *
-     * @param w matrix {@code [C, C']}
-     */
+    /** Computes {@code max |WᵀW − I|}, which is 0 on the manifold: matrix {@code [C, C']}. */
     public static double orthogonalityError(Tensor w) {
         try (Scope _ = Scope.open()) {
             Tensor gram = w.transpose().matmul(w);

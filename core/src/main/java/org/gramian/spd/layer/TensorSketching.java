@@ -92,12 +92,7 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
         return bins.size() / 2;
     }
 
-    /**
-     * Computes the sketch.
-     *
-     * @param matrices K {@code [n, C, C]}
-     * @return {@code [n, d]}
-     */
+    /** Computes the sketch: K {@code [n, C, C]}; returns {@code [n, d]}. */
     public Var apply(Var matrices) {
         Tensor k = matrices.value();
         int rows = rows();

@@ -29,14 +29,11 @@ public final class AtomicFile {
 
     private AtomicFile() {}
 
-    /** Writes a file. */
     @FunctionalInterface
     public interface Making {
-        /** Writes to a path that does not exist yet. */
         void makeAt(Path partial) throws IOException;
     }
 
-    /** Step that may fail. */
     @FunctionalInterface
     private interface Step {
         void run() throws IOException;
@@ -51,7 +48,6 @@ public final class AtomicFile {
         put(path, making, _ -> {});
     }
 
-    /** Writes the content of a text file. */
     @FunctionalInterface
     public interface TextContent {
         void writeTo(Writer text) throws IOException;

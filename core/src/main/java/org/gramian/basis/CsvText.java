@@ -31,7 +31,6 @@ public final class CsvText {
         return FORMULA.matcher(visible).matches() && !NUMBER.matcher(visible).matches() ? "'" + visible : visible;
     }
 
-    /** Returns safe fields. */
     public static List<String> safe(Collection<String> fields) {
         return fields.stream().map(CsvText::safe).toList();
     }

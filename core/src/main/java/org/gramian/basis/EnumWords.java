@@ -8,7 +8,6 @@ import java.util.stream.Stream;
 public final class EnumWords {
     private EnumWords() {}
 
-    /** Returns the name of a constant. */
     public static String text(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -14,12 +14,10 @@ public final class FileNames {
         return name.indexOf(REPLACEMENT) >= 0;
     }
 
-    /** Returns the character set of file names. */
     public static String charset() {
         return System.getProperty("sun.jnu.encoding", Charset.defaultCharset().name());
     }
 
-    /** Returns whether file names are UTF-8 in this process. */
     public static boolean isUtf8() {
         return charset().equalsIgnoreCase(StandardCharsets.UTF_8.name());
     }

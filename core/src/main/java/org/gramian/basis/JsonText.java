@@ -55,7 +55,6 @@ public final class JsonText {
         return JSON.writeValueAsString(value);
     }
 
-    /** Returns indented JSON. */
     public static String indented(Object value) {
         return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(value);
     }

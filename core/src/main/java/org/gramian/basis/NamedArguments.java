@@ -76,12 +76,10 @@ public final class NamedArguments {
         return new NamedArguments(name, form, parts.length > 1 ? parts[1] : "", Integer.MAX_VALUE, Map.of());
     }
 
-    /** Returns the name. */
     public String name() {
         return name;
     }
 
-    /** Returns a text. */
     public String text(String argument, String byDefault) {
         String found = find(argument);
         return found == null ? byDefault : found;
@@ -121,7 +119,6 @@ public final class NamedArguments {
         return toNumber(argument, required(argument));
     }
 
-    /** Returns a number. */
     public double number(String argument, double byDefault) {
         String found = find(argument);
         return found == null ? byDefault : toNumber(argument, found);
@@ -188,7 +185,6 @@ public final class NamedArguments {
         return value;
     }
 
-    /** Returns whether a text is a decimal number. */
     public static boolean isNumber(String text) {
         return text.matches("[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d{1,3})?");
     }
@@ -201,7 +197,6 @@ public final class NamedArguments {
                 : new BigDecimal(shortest).stripTrailingZeros().toPlainString();
     }
 
-    /** Returns the exception about a wrong value. */
     public InvalidException wrong(String argument, String wanted, String found) {
         return problem("the argument '" + argument + "' must be " + wanted + ", found " + QuotedText.text(found));
     }

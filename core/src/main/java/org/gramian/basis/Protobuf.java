@@ -239,7 +239,6 @@ public final class Protobuf {
         private ByteArrayOutputStream last = new ByteArrayOutputStream();
         private long partBytes;
 
-        /** Returns the encoded size in bytes. */
         public long size() {
             return partBytes + last.size();
         }

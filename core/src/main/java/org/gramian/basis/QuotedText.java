@@ -10,12 +10,10 @@ public final class QuotedText {
 
     private QuotedText() {}
 
-    /** Returns the text in quotes. */
     public static String text(String text) {
         return "'" + bare(text) + "'";
     }
 
-    /** Returns the text without quotes. */
     public static String bare(String text) {
         int length = text.codePointCount(0, text.length());
         return length > LENGTH_SHOWN

@@ -14,7 +14,6 @@ import java.util.HexFormat;
 public final class Sha256 {
     private Sha256() {}
 
-    /** Returns a new digest. */
     public static MessageDigest digest() {
         try {
             return MessageDigest.getInstance("SHA-256");

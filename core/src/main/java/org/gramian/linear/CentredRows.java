@@ -24,10 +24,6 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
 
     private static final int LEAST_TILE = 256;
 
-    static CentredRows aroundMean(LabelledRows given) {
-        return aroundMean(given.rows());
-    }
-
     static CentredRows aroundMean(Tensor rows) {
         return of(rows, new int[Math.toIntExact(rows.size(0))], 1);
     }
@@ -63,17 +59,13 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
 
     /** Returns the centred rows of some indices, float64. */
     Tensor some(int[] which) {
-        Tensor index = index(which);
+        Tensor index = index(which, rows.device());
         return rows.select(0, index)
                 .sub(centres.select(0, places.select(0, index)))
                 .to(DType.F64);
     }
 
-    Tensor index(int[] which) {
-        return index(which, rows.device());
-    }
-
-    private static Tensor index(int[] which, Device device) {
+    static Tensor index(int[] which, Device device) {
         long[] wide = Arrays.stream(which).asLongStream().toArray();
         return Tensors.ofLongs(wide, Shape.of(wide.length)).to(device);
     }

@@ -296,7 +296,7 @@ final class DualDescent {
 
         /** Creates the cheaper of the two forms; its memory belongs to the open scope. */
         static ScaledRows of(LabelledRows rows) {
-            CentredRows centred = CentredRows.aroundMean(rows);
+            CentredRows centred = CentredRows.aroundMean(rows.rows());
             double scale = centred.scale();
             boolean products = usesProducts(rows.count(), rows.size());
             Tensor matrix = products

@@ -6,9 +6,7 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.function.IntUnaryOperator;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
 /**
  * Training data of a solver: rows {@code [n, d]}, each with a class, a group and a weight by class.
@@ -71,7 +69,6 @@ public final class LabelledRows {
         return new LabelledRows(rows, labels.clone(), groups.clone(), groups.clone(), weights);
     }
 
-    /** Returns these rows with class weights. */
     public LabelledRows weighted(double[] others) {
         if (others.length != weights.length || !Arrays.stream(others).allMatch(w -> w > 0 && Double.isFinite(w))) {
             throw new IllegalArgumentException("expected a positive weight for each of " + weights.length
@@ -94,8 +91,7 @@ public final class LabelledRows {
     }
 
     LabelledRows part(int[] which) {
-        long[] places = Arrays.stream(which).asLongStream().toArray();
-        Tensor index = Tensors.ofLongs(places, Shape.of(places.length)).to(rows.device());
+        Tensor index = CentredRows.index(which, rows.device());
         return new LabelledRows(
                 rows.select(0, index), some(labels, which), some(groups, which), some(duplicates, which), weights);
     }

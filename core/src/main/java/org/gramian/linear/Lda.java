@@ -61,7 +61,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
 
     private LinearModel primal(LabelledRows rows, SolverListener watch) {
         CentredRows centred = CentredRows.aroundClassMeans(rows);
-        Tensor centre = CentredRows.aroundMean(rows).centres();
+        Tensor centre = CentredRows.aroundMean(rows.rows()).centres();
         Tensor means = centred.centres().sub(centre);
         PooledCovariance covariance = new PooledCovariance(rows.count(), rows.size(), centred.scatter());
         double gamma = shrinkage.orElseGet(() -> covariance.shrinkage(norm -> covariance.error(rows, centred, norm)));
@@ -72,7 +72,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     }
 
     private LinearModel dual(LabelledRows rows, SolverListener watch) {
-        CentredRows centred = CentredRows.aroundMean(rows);
+        CentredRows centred = CentredRows.aroundMean(rows.rows());
         DualLda dual = new DualLda(centred.gram().to(DType.F64), rows, rows.size(), shrinkage);
         watch.at("fitting lda", 0, 1);
         DualLda.Solution solution = dual.solve(IntStream.range(0, rows.count()).toArray());
@@ -364,8 +364,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         }
 
         private Tensor index(int[] which) {
-            long[] wide = Arrays.stream(which).asLongStream().toArray();
-            return Tensors.ofLongs(wide, Shape.of(wide.length)).to(products.device());
+            return CentredRows.index(which, products.device());
         }
 
         private Tensor tensor(double[] values, long rowCount, long columns) {

@@ -23,7 +23,7 @@ public record NearestMean() implements LinearSolver {
         watch.at("class means", 0, 1);
         try (Scope scope = Scope.open()) {
             CentredRows classes = CentredRows.aroundClassMeans(rows);
-            Tensor centre = CentredRows.aroundMean(rows).centres();
+            Tensor centre = CentredRows.aroundMean(rows.rows()).centres();
             return model(centre, classes.centres().sub(centre), classes.meanSquare())
                     .keptBy(scope);
         }

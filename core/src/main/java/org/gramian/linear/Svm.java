@@ -87,7 +87,6 @@ public record Svm(OptionalDouble c) implements LinearSolver {
             return Math.ceilDiv(rows.classes(), BLOCK);
         }
 
-        /** Creates the solver of a block, starting at 0. */
         private DualDescent begin(int block, int[] which) {
             int end = Math.min(rows.classes(), (block + 1) * BLOCK);
             return new DualDescent(matrix, which, rows.labels(), block * BLOCK, end, new SplittableRandom(block));
@@ -121,7 +120,6 @@ public record Svm(OptionalDouble c) implements LinearSolver {
             return scores;
         }
 
-        /** Returns the weight of the correctly classified rows. */
         double right(float[][] scores) {
             double sum = 0;
             for (int i = 0; i < rows.count(); i++) {

@@ -73,13 +73,7 @@ public record CrossCovariance(int heads, int size, int iterations) implements Ag
         return x.div(norm.sqrt()).reshape(images, half * size);
     }
 
-    /**
-     * Approximates the largest singular values.
-     *
-     * @param x {@code [m, r, r]}
-     * @param start {@code [r, 1]}
-     * @return {@code [m, 1, 1]}
-     */
+    /** Approximates the largest singular values: x {@code [m, r, r]} and start {@code [r, 1]}; returns {@code [m, 1, 1]}. */
     private Var spectralNorm(Var x, Var start) {
         Normalization length = new Normalization.L2();
         Bindings none = Bindings.of(Map.of());

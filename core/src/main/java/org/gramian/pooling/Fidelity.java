@@ -3,7 +3,6 @@ package org.gramian.pooling;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.gramian.basis.EnumWords;
 import org.gramian.pooling.Normalization.Root;
 import org.gramian.spd.Rbf;
 
@@ -67,20 +66,6 @@ public enum Fidelity {
         this.method = method;
         this.normalizesScores = normalizesScores;
         this.arguments = arguments;
-    }
-
-    /** Returns the name, such as {@code paper}. */
-    public String text() {
-        return EnumWords.text(this);
-    }
-
-    /**
-     * Parses the result of {@link #text}.
-     *
-     * @throws IllegalArgumentException if the name is unknown; the message suggests the nearest
-     */
-    public static Fidelity parse(String text) {
-        return EnumWords.parse(Fidelity.class, "the fidelity", text);
     }
 
     /** Returns the name of the default {@linkplain Methods method}, such as {@code paper}. */

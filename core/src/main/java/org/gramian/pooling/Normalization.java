@@ -46,16 +46,6 @@ public sealed interface Normalization extends PoolingStage
 
         /** Constant of the authors' code that keeps the slope at 0 finite. */
         public static final double AUTHORS_MARGIN = 0.03;
-
-        /** Returns the name, such as {@code authors}. */
-        public String text() {
-            return EnumWords.text(this);
-        }
-
-        /** Parses the result of {@link #text}. */
-        public static Slope parse(String text) {
-            return EnumWords.parse(Slope.class, "the gradient", text);
-        }
     }
 
     /**
@@ -90,7 +80,7 @@ public sealed interface Normalization extends PoolingStage
                 arguments.add("eps=" + StageRegistry.number(epsilon));
             }
             if (slope != Slope.EXACT) {
-                arguments.add("gradient=" + slope.text());
+                arguments.add("gradient=" + EnumWords.text(slope));
             }
             return arguments.isEmpty() ? "root" : "root:" + String.join(",", arguments);
         }

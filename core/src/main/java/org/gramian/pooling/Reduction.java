@@ -61,11 +61,6 @@ public sealed interface Reduction extends PoolingStage
             }
         }
 
-        /** Creates a convolution with an initial bias of 0.2. */
-        public Conv(int channels) {
-            this(channels, INITIAL_BIAS);
-        }
-
         /** Creates a convolution with exactly the given number of channels. */
         public Conv(int channels, double initialBias) {
             this(channels, initialBias, false);

@@ -12,6 +12,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
+import org.gramian.basis.EnumWords;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Democratic;
 import org.gramian.spd.Kernel;
@@ -220,7 +221,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
                 arguments.add("jitter=" + StageRegistry.number(kernel.jitter()));
             }
             if (kernel instanceof Rbf rbf && rbf.backward() != Backward.EXACT) {
-                arguments.add("gradient=" + rbf.backward().text());
+                arguments.add("gradient=" + EnumWords.text(rbf.backward()));
             }
             return arguments.isEmpty() ? word(kernel) : word(kernel) + ":" + String.join(",", arguments);
         }

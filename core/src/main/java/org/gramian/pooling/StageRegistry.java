@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.gramian.basis.EnumWords;
 import org.gramian.basis.NamedArguments;
 import org.gramian.basis.NearestWord;
 import org.gramian.pooling.Codebook.BagOfWords;
@@ -67,7 +68,7 @@ final class StageRegistry {
                     "rbf[:sigma=mean|mean-full|estimate|learned|<number>,jitter=" + number(Rbf.DEFAULT_JITTER)
                             + ",gradient=exact|printed]",
                     "K = exp(-|fi-fj|^2 / 2 sigma^2)",
-                    a -> new Rbf(sigma(a), jitter(a), a.choice("gradient", Backward::parse))),
+                    a -> new Rbf(sigma(a), jitter(a), choice(a, "gradient", Backward.class))),
             new SyntaxRule(
                     "laplacian",
                     "laplacian:sigma=<number>[,jitter=0]",
@@ -118,7 +119,7 @@ final class StageRegistry {
                     "spd",
                     "spd:<size>[,init=orthonormal|xavier]",
                     "Y = W^T K W, W with orthonormal columns",
-                    a -> new Transform.Spd(a.count("size"), a.choice("init", Transform.Start::parse))),
+                    a -> new Transform.Spd(a.count("size"), choice(a, "init", Transform.Start.class))),
             Free.RULE,
             new SyntaxRule("relu", "relu", "max(Y, 0), element by element", a -> new Transform.Relu()),
             new SyntaxRule(
@@ -148,7 +149,7 @@ final class StageRegistry {
                     "triu",
                     "triu[:gradient=exact|printed]",
                     "upper triangle, off-diagonal times sqrt 2",
-                    a -> new Vectorization.Triu(a.choice("gradient", Backward::parse))),
+                    a -> new Vectorization.Triu(choice(a, "gradient", Backward.class))),
             new SyntaxRule("flat", "flat", "the whole matrix", a -> new Vectorization.Flat()),
             TensorSketch.RULE,
             RandomMaclaurin.RULE,
@@ -157,7 +158,7 @@ final class StageRegistry {
                     "root",
                     "root[:eps=" + number(Normalization.Root.DEFAULT_EPSILON) + ",gradient=exact|authors]",
                     "signed square root",
-                    a -> new Normalization.Root(a.number("eps"), a.choice("gradient", Normalization.Slope::parse))),
+                    a -> new Normalization.Root(a.number("eps"), choice(a, "gradient", Normalization.Slope.class))),
             new SyntaxRule("l2", "l2", "unit length", a -> new Normalization.L2()),
             Normalization.Scale.RULE);
 
@@ -194,6 +195,10 @@ final class StageRegistry {
 
     private static double jitter(NamedArguments arguments) {
         return arguments.number("jitter", defaultJitter(arguments.name()));
+    }
+
+    private static <E extends Enum<E>> E choice(NamedArguments arguments, String argument, Class<E> type) {
+        return arguments.choice(argument, text -> EnumWords.parse(type, argument, text));
     }
 
     private static Sigma sigma(NamedArguments arguments) {

@@ -42,17 +42,7 @@ public sealed interface Transform extends PoolingStage
         /** Q factor of a Gaussian matrix: a random point of the manifold. */
         ORTHONORMAL,
         /** Uniform Xavier values, off the manifold until the first step, as in the authors' code; square W only. */
-        XAVIER;
-
-        /** The word, as {@code xavier}. */
-        public String text() {
-            return EnumWords.text(this);
-        }
-
-        /** Parses the result of {@link #text}. */
-        public static Start parse(String text) {
-            return EnumWords.parse(Start.class, "init", text);
-        }
+        XAVIER
     }
 
     /**
@@ -65,7 +55,7 @@ public sealed interface Transform extends PoolingStage
     record Spd(int size, Start start) implements Transform {
         @Override
         public String text() {
-            return "spd:" + size + (start == Start.ORTHONORMAL ? "" : ",init=" + start.text());
+            return "spd:" + size + (start == Start.ORTHONORMAL ? "" : ",init=" + EnumWords.text(start));
         }
 
         @Override
@@ -78,7 +68,7 @@ public sealed interface Transform extends PoolingStage
                 throw new IllegalArgumentException(text() + " cannot follow matrices of size " + channels
                         + ": the authors' code, which uses this initialization, supports only C' = C; write spd:"
                         + channels
-                        + ", or spd:" + size + ",init=" + Start.ORTHONORMAL.text());
+                        + ", or spd:" + size + ",init=" + EnumWords.text(Start.ORTHONORMAL));
             }
             return size;
         }

@@ -6,6 +6,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
+import org.gramian.basis.EnumWords;
 import org.gramian.pooling.Transform.Free;
 import org.gramian.spd.Backward;
 import org.gramian.spd.layer.QuadraticForms;
@@ -41,7 +42,7 @@ public sealed interface Vectorization extends PoolingStage
 
         @Override
         public String text() {
-            return backward == Backward.EXACT ? "triu" : "triu:gradient=" + backward.text();
+            return backward == Backward.EXACT ? "triu" : "triu:gradient=" + EnumWords.text(backward);
         }
 
         @Override

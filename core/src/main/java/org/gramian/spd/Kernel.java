@@ -111,15 +111,6 @@ public sealed interface Kernel extends Layer
             }
         }
 
-        /**
-         * Creates a covariance without shrinkage.
-         *
-         * @param jitter ε
-         */
-        public Covariance(double jitter) {
-            this(jitter, 0);
-        }
-
         @Override
         public Var apply(Var maps, Bindings parameters) {
             Kernel.requireMaps("covariance", maps);

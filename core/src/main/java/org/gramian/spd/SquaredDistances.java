@@ -14,11 +14,7 @@ import org.gramian.tensor.Tensors;
 final class SquaredDistances {
     private SquaredDistances() {}
 
-    /**
-     * Subtracts the mean map.
-     *
-     * @param maps {@code [n, C, N]}
-     */
+    /** Subtracts the mean map: maps {@code [n, C, N]}. */
     static Tensor centred(Tensor maps) {
         return maps.addScaled(maps.sum(1), -1.0 / maps.size(1));
     }

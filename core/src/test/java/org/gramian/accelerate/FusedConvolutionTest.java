@@ -1,7 +1,6 @@
 package org.gramian.accelerate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.accelerate.Equivalence.evaluate;
 import static org.gramian.accelerate.Equivalence.on;
 import static org.gramian.accelerate.Equivalence.requireClose;
@@ -187,15 +186,6 @@ class FusedConvolutionTest {
                 .containsExactly(expected.getLast().toDoubles());
     }
 
-    @Test
-    void rejectsResidualOfAnotherShape() {
-        List<Tensor> inputs = inputs(new SplittableRandom(1), 2, 3);
-        inputs.set(1, Tensors.zeros(Shape.of(2, 3, 1, 6), DType.F64, Device.CPU));
-        assertThatThrownBy(() -> evaluate(new Case(Activation.RELU, true, null)::fused, inputs))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("residual", "[2, 3, 5, 6]", "F64[2, 3, 1, 6]");
-    }
-
     private static Conv conv(String name, int channels, int size, Activation activation) {
         Conv.Finish finish = new Conv.Finish(name + ".bn", EPSILON, activation);
         return new Conv(name, channels, new ConvolutionKernel(size, 1, ConvolutionKernel.Border.HALF, false), finish);
@@ -267,15 +257,5 @@ class FusedConvolutionTest {
         assertThat(Acceleration.rewriteAll(plain, layer -> layer.name().equals("stem")))
                 .extracting(NetworkLayer::name)
                 .isEqualTo(plain.stream().map(NetworkLayer::name).toList());
-    }
-
-    @Test
-    void disabledRulesLeaveLayersAsTheyAre() {
-        try {
-            Rule.use("off");
-            assertThat(Acceleration.rewriteAll(network(), _ -> false)).isEqualTo(network());
-        } finally {
-            Rule.use("on");
-        }
     }
 }

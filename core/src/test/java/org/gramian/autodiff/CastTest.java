@@ -10,7 +10,6 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -78,15 +77,6 @@ class CastTest {
             Var maps = tape.constant(Tensors.gaussian(new SplittableRandom(1), Shape.of(1, 2, 3, 3), DType.F64));
             Var weight = tape.constant(Tensors.gaussian(new SplittableRandom(1), Shape.of(1, 2, 3, 3), DType.F32));
             assertRejected(() -> FeatureMaps.convolve(maps, weight, null, Convolution.plain()), "F64", "F32");
-        }
-    }
-
-    @Test
-    void castToSameTypeIsNoStep() {
-        try (Tape tape = Tape.recording()) {
-            Var x = tape.variable(Tensors.full(1, Shape.of(2), DType.F32, Device.CPU));
-            assertThat(x.to(DType.F32)).isSameAs(x);
-            assertRejected(() -> x.to(DType.I64), "I64");
         }
     }
 }

@@ -19,7 +19,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Window;
 import org.gramian.testing.Grid;
 import org.gramian.testing.LeakFree;
 import org.gramian.testing.RandomTest;
@@ -93,31 +92,6 @@ class FunctionsTest {
     }
 
     @RandomTest(times = 5)
-    void globalAverageIsMeanOfEachMap(Seed seed) {
-        Tensor x = seed.gaussian(2, 3, 4, 5);
-        Grid grid = Grid.of(x);
-        Grid expected = Grid.make(Shape.of(2, 3, 1, 1), p -> {
-            double sum = 0;
-            for (int i = 0; i < 20; i++) {
-                sum += grid.at(p[0], p[1], i / 5, i % 5);
-            }
-            return sum / 20;
-        });
-        assertTensor(value(FeatureMaps::globalAveragePool, x)).isCloseTo(expected, 1e-14);
-    }
-
-    @Test
-    void gradientOfMaximumGoesToMaximumAlone() {
-        Tensor x = Tensors.of(new double[] {1, 7, 3, 2, 5, 4, 9, 0}, Shape.of(1, 1, 2, 4), DType.F64);
-        assertThat(gradientOfSum(v -> FeatureMaps.maxPool(v, Window.of(2, 2)), x)
-                        .toDoubles())
-                .containsExactly(0, 1, 0, 0, 0, 0, 1, 0);
-        assertThat(gradientOfSum(v -> FeatureMaps.averagePool(v, Window.of(2, 2)), x)
-                        .toDoubles())
-                .containsOnly(0.25);
-    }
-
-    @RandomTest(times = 5)
     void crossEntropyIsItsFormulaForHardAndSoftTargets(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor scores = Tensors.gaussian(random, Shape.of(4, 3), DType.F64).mul(3);
@@ -177,11 +151,6 @@ class FunctionsTest {
             return grid.at(p) / Math.pow(norm.k() + norm.alpha() / norm.size() * sum, norm.beta());
         });
         assertTensor(value(v -> FeatureMaps.localResponseNorm(v, norm), x)).isCloseTo(expected, 1e-14);
-    }
-
-    @Test
-    void localResponseNormNeedsOddWindow() {
-        assertRejected(() -> new ResponseNorm(4, 1, 1, 1), "odd", "4");
     }
 
     /** The first layer of a network: images are constants, weights are not. */

@@ -31,15 +31,6 @@ class AtomicFileTest {
     }
 
     @Test
-    void checkOfWritablePathLeavesNoFile() throws IOException {
-        Path old = Files.writeString(folder.resolve("a.txt"), "old");
-        AtomicFile.require(old);
-        AtomicFile.require(folder.resolve("b.txt"));
-        assertThat(old).hasContent("old");
-        assertThat(folder).isDirectoryNotContaining(path -> !path.equals(old));
-    }
-
-    @Test
     void fileRejectedByInspectionIsNotWritten() {
         Path file = folder.resolve("a.txt");
         assertThatExceptionOfType(Refused.class)

@@ -10,14 +10,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class SubsampleTest {
-    @Test
-    void shortListIsTakenWhole() {
-        assertThat(Subsample.even(List.of("a", "b", "c"), 3)).containsExactly("a", "b", "c");
-        assertThat(Subsample.even(List.of("a"), 5)).containsExactly("a");
-        assertThat(Subsample.even(List.of(), 5)).isEmpty();
-        assertThat(Subsample.even(List.of("a"), 0)).isEmpty();
-    }
-
     @ParameterizedTest
     @CsvSource({"10, 5", "7, 3", "1000, 64", "65, 64"})
     void stepsAreEvenAndStartAtTheFirst(int all, int most) {

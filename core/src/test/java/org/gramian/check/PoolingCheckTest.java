@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.basis.EnumWords;
 import org.gramian.check.PoolingCheck.GradientComparison;
 import org.gramian.check.PoolingCheck.SurrogateFunction;
 import org.gramian.pooling.Fidelity;
@@ -46,7 +47,8 @@ class PoolingCheckTest {
                 "paper     | [rbf/spd:3/relu/triu+conv:3/average]/l2   | 2 | features join.0.spd0.weight"
             })
     void gradientsMatchTheirStatement(String fidelity, String text, int formulas, @Nullable String deviating) {
-        PoolingCheck check = PoolingCheck.of(Pooling.parse(text, Fidelity.parse(fidelity)), Device.CPU, ELEMENTS);
+        PoolingCheck check = PoolingCheck.of(
+                Pooling.parse(text, EnumWords.parse(Fidelity.class, "fidelity", fidelity)), Device.CPU, ELEMENTS);
         assertThat(check.passed()).as(check.toString()).isTrue();
         assertThat(check.formulas()).hasSize(formulas);
         assertThat(check.inputs().stream()

@@ -13,7 +13,6 @@ import org.assertj.core.data.Offset;
 import org.gramian.cluster.KMeans.Clusters;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -118,17 +117,6 @@ class KMeansTest {
         assertThatThrownBy(() -> KMeans.of(1).fit(broken, new SplittableRandom(1)))
                 .has(facts("NaN", "infinity"));
         assertThatThrownBy(() -> KMeans.of(0)).has(facts("1", "cluster"));
-    }
-
-    @Test
-    void freesAllTensors() {
-        Tensor rows = Tensors.gaussian(new SplittableRandom(1), Shape.of(60, 3), DType.F64);
-        long before = Tensor.live();
-        try (Scope _ = Scope.open()) {
-            KMeans.of(4).fit(rows, new SplittableRandom(2));
-            assertThat(Tensor.live()).isEqualTo(before + 2);
-        }
-        assertThat(Tensor.live()).isEqualTo(before);
     }
 
     @RandomTest(times = 5)

@@ -63,13 +63,6 @@ class CrossTest {
     }
 
     @Test
-    void openOrWithoutSecondLayerItHasNoSize() {
-        assertRejected(() -> Pooling.parse("cross").descriptorSize(10), "cross:528");
-        assertRejected(() -> Pooling.parse("cross:7").descriptorSize(7), "7", "7", "a+b");
-        assertRejected(PoolingSyntaxException.class, () -> Pooling.parse("cross:0"), "'first'");
-    }
-
-    @Test
     void behindReductionItMustBeToldWhereFirstLayerEnds() {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
         assertRejected(() -> Pooling.parse("conv:64/cross").resolve(backbone, 100), "cross:256");

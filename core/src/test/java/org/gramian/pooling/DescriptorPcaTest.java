@@ -91,13 +91,6 @@ class DescriptorPcaTest {
     }
 
     @Test
-    void whatIsOpenHasNoSizeAndSaysSo() {
-        Pooling open = Pooling.parse("average/pca:most");
-        assertThat(Pooling.parse(open.text())).isEqualTo(open);
-        assertRejected(() -> open.descriptorSize(512), "pca:most", "pca:512");
-    }
-
-    @Test
     void rejectsMoreAxesThanImagesEarly() {
         Backbone backbone = Backbone.of("googlenet", "inception_4e");
         assertRejected(

@@ -11,7 +11,6 @@ import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -82,19 +81,6 @@ class DropCovTest {
     }
 
     @Test
-    void oneChannelIsNeverDropped() {
-        Tensor one = Tensors.gaussian(random, Shape.of(2, 1, 6), DType.F64).abs();
-        Tensor none = Tensors.zeros(Shape.of(2, 1), DType.F64, Device.CPU);
-        try (Tape tape = Tape.inference()) {
-            Var found = new DropCov()
-                    .apply(
-                            tape.constant(one),
-                            Bindings.of(Map.of("weight", tape.constant(weight), "draws", tape.constant(none))));
-            assertTensor(found.value()).isCloseTo(one.mul(2), 1e-12); // 1 + ω
-        }
-    }
-
-    @Test
     void gradientIsThatOfPredictionTimesMask() {
         Tensor mask = apply(true, draws).div(apply(false, draws));
         try (Tape tape = Tape.recording();
@@ -112,14 +98,5 @@ class DropCovTest {
                 assertTensor(found.of(x)).isCloseTo(expected.of(x2), 1e-12);
             }
         }
-    }
-
-    @Test
-    void poolingNamesItsDraws() {
-        assertThat(Pooling.parse("dropcov/covariance/triu").randomInputs(7)).isEqualTo(Map.of("dropcov.draws", 7L));
-        assertThat(Pooling.parse("conv:4/[average+pca:2/dropcov/covariance/triu]")
-                        .randomInputs(7))
-                .isEqualTo(Map.of("join.1.dropcov.draws", 2L));
-        assertThat(Pooling.parse("covariance/triu").randomInputs(7)).isEmpty();
     }
 }

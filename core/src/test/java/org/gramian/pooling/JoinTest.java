@@ -105,16 +105,6 @@ class JoinTest {
         assertThat(Pooling.parse(open).resolve(Backbone.of("googlenet"), 1000)).hasToString(resolved);
     }
 
-    @ParameterizedTest
-    @CsvSource({"paper", "authors", "corrected"})
-    void itsTextUnderFidelityIsReadBack(String name) {
-        Fidelity fidelity = Fidelity.parse(name);
-        String text = "conv:6/[rbf/spd:6/relu/triu/root+[conv:4/rbf:sigma=2/flat+average]]/root/l2";
-        for (Pooling pooling : List.of(Pooling.parse(text), Pooling.parse(text, fidelity))) {
-            assertThat(Pooling.parse(fidelity.textOf(pooling), fidelity)).isEqualTo(pooling);
-        }
-    }
-
     @Test
     void listenerIsToldOfEveryStageOfEveryBranch() {
         List<String> stages = new ArrayList<>();

@@ -38,14 +38,6 @@ class NetworkTailTest {
     }
 
     @Test
-    void openItHasNoSize() {
-        Pooling open = Pooling.parse("tail");
-        assertThat(open).hasToString("tail");
-        assertThat(open.pretrained()).isEmpty();
-        assertRejected(() -> open.descriptorSize(512), "backbone", "tail:network=googlenet", "layer=inception_4e");
-    }
-
-    @Test
     void rejectsWrongNumberOfChannels() {
         Backbone backbone = Backbone.of("googlenet");
         assertRejected(

@@ -2,7 +2,6 @@ package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
@@ -85,15 +84,6 @@ class SeveralLayersTest {
         assertThatThrownBy(() -> Pooling.parse(text))
                 .isInstanceOf(PoolingSyntaxException.class)
                 .has(facts((Object[]) values.split(" ")));
-    }
-
-    @Test
-    void withoutBackboneLayerIsOpen() {
-        assertRejected(
-                () -> Pooling.parse("layer:block29/average").descriptorSize(608),
-                "layer:block29",
-                "from=160",
-                "to=608");
     }
 
     @Test

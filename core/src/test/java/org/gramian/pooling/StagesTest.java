@@ -163,7 +163,7 @@ class StagesTest {
     @Test
     void methodOfOnesOwnTakesPartAsAnyOther() {
         Pooling pooling =
-                new Pooling(List.of(new Reduction.Conv(4)), new Energy(), List.of(new Normalization.Root(1e-5)));
+                new Pooling(List.of(new Reduction.Conv(4, 0.2)), new Energy(), List.of(new Normalization.Root(1e-5)));
         assertThat(pooling.text()).isEqualTo("conv:4/energy/root");
         assertThat(pooling.descriptorSize(PoolingTrial.CHANNELS)).isEqualTo(4);
         assertThat(pooling.warnings()).isEmpty();

@@ -164,15 +164,6 @@ class VocabularyPoolingTest {
         }
     }
 
-    @RandomTest(times = 5)
-    void netVladIgnoresLengthOfLocalFeatures(Seed seed) {
-        try (PoolingTrial trial = PoolingTrial.of("netvlad:3/l2")) {
-            Tensor features = PoolingTrial.features(seed.value());
-            Tensor factors = Tensors.uniform(seed.random(), 0.1, 9, Shape.of(3, 1, 4, 5), DType.F64);
-            assertTensor(trial.describe(features.mul(factors))).isCloseTo(trial.describe(features), 1e-11);
-        }
-    }
-
     @RandomTest(times = 3)
     void levelsOfMopHaveUnitLengthAndFirstIsMean(Seed seed) {
         try (PoolingTrial trial = PoolingTrial.of("mop:2");
@@ -192,24 +183,6 @@ class VocabularyPoolingTest {
     void moreWordsThanLocalFeaturesAreError() {
         Pooling pooling = Pooling.parse("vlad:61");
         assertRejected(() -> PoolingTrial.of(pooling).close(), "61", "clusters", "rows", "60");
-    }
-
-    @Test
-    void whatHasNotBeenFittedRefusesToRun() {
-        for (String text :
-                new String[] {"fisher:2", "netvlad:2", "deepten:2", "vlad:2", "bow:2", "mop:2", "average/pca:1"}) {
-            Pooling pooling = Pooling.parse(text);
-            assertThat(Fitting.isNeeded(pooling)).isTrue();
-            try (PoolingTrial fitted = PoolingTrial.of(pooling)) {
-                fitted.parameters
-                        .all()
-                        .forEach(parameter -> parameter.set(
-                                Tensors.full(Double.NaN, parameter.value().shape(), DType.F64, Device.CPU)));
-                assertThatThrownBy(() -> fitted.describe(PoolingTrial.features(1)))
-                        .as(text)
-                        .isInstanceOf(IllegalStateException.class);
-            }
-        }
     }
 
     @Test

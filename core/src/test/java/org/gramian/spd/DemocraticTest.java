@@ -46,13 +46,6 @@ class DemocraticTest {
     }
 
     @Test
-    void scaleOfFeaturesIsKept() {
-        Tensor once = matrices(new Democratic(0.5, 10, 0), maps);
-        Tensor scaled = matrices(new Democratic(0.5, 10, 0), maps.mul(10));
-        assertTensor(scaled).isCloseTo(once.mul(100), 1e-9);
-    }
-
-    @Test
     void argumentsOutOfRangeAreRefused() {
         assertThatThrownBy(() -> new Democratic(1.5, 10, 0)).hasMessageContaining("1.5");
         assertThatThrownBy(() -> new Democratic(Double.NaN, 10, 0)).hasMessageContaining("NaN");

@@ -234,7 +234,7 @@ class KernelLawsTest {
                 new Rbf(new Sigma.Mean(), 0.1),
                 new Laplacian(2, 0.1),
                 new Polynomial(2, 0.5, 1, 0.1),
-                new Covariance(0.1),
+                new Covariance(0.1, 0),
                 new Bilinear(0.1))) {
             Tensor k = apply(kernel, maps);
             Tensor permuted = apply(kernel, select(maps, 1, backwards));

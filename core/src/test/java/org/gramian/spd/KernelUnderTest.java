@@ -69,7 +69,7 @@ record KernelUnderTest(String name, Kernel kernel, UnaryOperator<double[][]> def
                         new Polynomial(3, 0.25, 1, JITTER),
                         m -> PaperDefinitionOracle.polynomial(m, 3, 0.25, 1),
                         true),
-                of("covariance", new Covariance(JITTER), PaperDefinitionOracle::covariance, true),
+                of("covariance", new Covariance(JITTER, 0), PaperDefinitionOracle::covariance, true),
                 of(
                         "shrunk covariance",
                         new Covariance(JITTER, 0.3),

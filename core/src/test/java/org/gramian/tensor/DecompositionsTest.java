@@ -115,20 +115,6 @@ class DecompositionsTest {
         assertTensor(unit).isCloseTo(wanted, tolerance);
     }
 
-    @RandomTest
-    void repeatedEigenvaluesOfBothSignsAreRight(Seed seed) {
-        SplittableRandom random = seed.random();
-        Tensor q = Decompositions.orthonormalColumns(Tensors.gaussian(random, Shape.of(6, 6), DType.F64), true);
-        double[] values = {-2, -2, 0, 3, 3, 3};
-        Tensor spectrum = Tensors.of(values, Shape.of(1, 6), DType.F64);
-        Tensor a = q.mul(spectrum).matmul(q.transpose());
-        Decompositions.Eigen eigen = Decompositions.symmetricEigen(a);
-        assertRebuilds(a, eigen, 1e-13);
-        double[] found = eigen.values().toDoubles();
-        Arrays.sort(found);
-        assertThat(found).containsExactly(values, Offset.offset(1e-13));
-    }
-
     @ParameterizedTest
     @ValueSource(doubles = {0, 1e-8, 1, 1e8})
     void matricesOfAnyScaleAreTakenApart(double scale) {

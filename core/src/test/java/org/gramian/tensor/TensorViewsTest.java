@@ -80,17 +80,6 @@ class TensorViewsTest {
     }
 
     @RandomTest
-    void newDimensionOfSizeOneChangesNoElement(Seed seed) {
-        SplittableRandom random = seed.random();
-        Tensor x = random(random, 3).transpose(0, 2);
-        int place = random.nextInt(4);
-        Tensor more = x.unsqueeze(place);
-        assertThat(more.shape()).isEqualTo(x.unsqueeze(place - 4).shape());
-        assertThat(more.size(place)).isEqualTo(1);
-        assertThat(more.toDoubles()).containsExactly(x.toDoubles());
-    }
-
-    @RandomTest
     void diagonalIsElementsWithEqualPlaces(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor x = random(random, 2 + random.nextInt(2));
@@ -159,14 +148,6 @@ class TensorViewsTest {
         Tensor target = Tensors.zeros(x.shape(), DType.F64, Device.CPU);
         target.put(along, places, x.select(along, places));
         assertTensor(target).isCloseTo(x, 0);
-    }
-
-    @Test
-    void viewOutlivesTensorItLooksAt() {
-        Tensor x = Tensors.full(3, Shape.of(2, 2), DType.F64, Device.CPU);
-        Tensor view = x.transpose();
-        x.close();
-        assertThat(view.toDoubles()).containsExactly(3, 3, 3, 3);
     }
 
     @Test

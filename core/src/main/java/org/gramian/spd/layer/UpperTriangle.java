@@ -38,11 +38,6 @@ public final class UpperTriangle {
         return size * (size + 1) / 2;
     }
 
-    /** Vectorizes with the derivative as backward pass: matrices {@code [n, C, C]}; returns {@code [n, C(C+1)/2]}. */
-    public static Var vectorize(Var matrices) {
-        return vectorize(matrices, Backward.EXACT);
-    }
-
     /** Vectorizes with the derivative or the paper's formula as backward pass: matrices {@code [n, C, C]}; returns {@code [n, C(C+1)/2]}. */
     public static Var vectorize(Var matrices, Backward backward) {
         Tensor y = matrices.value();

@@ -25,12 +25,10 @@ public final class CapturedWork implements AutoCloseable {
     private boolean done;
     private Optional<CudaGraph> graph = Optional.empty();
 
-    /** Creates work for a device. */
     public CapturedWork(Device device, Runnable work) {
         this(device, CudaGraph.newPool(), work);
     }
 
-    /** Creates work for a device. */
     public CapturedWork(Device device, long pool, Runnable work) {
         this.device = device;
         this.pool = pool;
@@ -74,7 +72,6 @@ public final class CapturedWork implements AutoCloseable {
                 }));
     }
 
-    /** Returns whether the work has been captured. */
     public boolean isRecorded() {
         return graph.isPresent();
     }

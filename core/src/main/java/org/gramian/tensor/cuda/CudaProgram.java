@@ -63,7 +63,6 @@ public final class CudaProgram {
         return new CudaProgram(resource, source.toString());
     }
 
-    /** Returns the source that is compiled. */
     public String source() {
         return source;
     }
@@ -193,7 +192,6 @@ public final class CudaProgram {
 
         private final MemorySegment memory;
 
-        /** Creates a struct of zeros. */
         public Struct(int bytes) {
             if (bytes < 1 || bytes > LARGEST) {
                 throw new IllegalArgumentException("expected a struct of 1 to " + LARGEST + " bytes, found " + bytes);

@@ -30,7 +30,6 @@ public final class GpuUpload implements AutoCloseable {
     private final Set<Long> known = new HashSet<>();
     private final List<MemorySegment> pinned = new ArrayList<>();
 
-    /** Creates an upload. */
     public GpuUpload(Tensor target) {
         this.target = target;
         this.stream = Cuda.pointer("a stream", word -> (int) Cuda.NEW_STREAM.invokeExact(word, ON_ITS_OWN));

@@ -134,7 +134,6 @@ public final class SideStream implements Scheduler {
                 .sum();
     }
 
-    /** Returns the number of sections of this process. */
     public static long sections() {
         return SECTIONS.get();
     }

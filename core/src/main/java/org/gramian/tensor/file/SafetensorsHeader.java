@@ -37,7 +37,6 @@ import tools.jackson.core.json.JsonWriteFeature;
 
 /** Header of a safetensors file: offsets of the tensors, and metadata. */
 record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metadata) {
-    /** Key of the metadata. */
     private static final String METADATA = "__metadata__";
 
     private static final JsonFactory JSON = JsonFactory.builder()
@@ -61,7 +60,6 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
         metadata = Collections.unmodifiableSequencedMap(metadata);
     }
 
-    /** Returns the header of a file to write. */
     static SafetensorsHeader of(Map<String, StoredTensor> tensors, Map<String, String> metadata) {
         if (tensors.containsKey(METADATA)) {
             throw new IllegalArgumentException("expected names of tensors, found the reserved name " + METADATA);

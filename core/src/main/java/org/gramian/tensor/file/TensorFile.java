@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record TensorFile(
         Path path, SequencedMap<String, StoredTensor> tensors, SequencedMap<String, String> metadata, boolean checked) {
-    /** Copies both maps. */
     public TensorFile {
         tensors = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(tensors));
         metadata = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(metadata));

@@ -21,7 +21,6 @@ public record GpuMath(boolean tf32, boolean reproducible, boolean trials) {
     /** Full float32 with deterministic algorithms, for results that are stored and compared. */
     public static final GpuMath EXACT = new GpuMath(false, true, false);
 
-    /** Returns this mode with or without TF32. */
     public GpuMath withTf32(boolean allowed) {
         return new GpuMath(allowed, reproducible, trials);
     }

@@ -110,7 +110,6 @@ public final class Libtorch {
         return "cpu " + System.getProperty("os.arch") + (ARM64 ? " without oneDNN and NNPACK, channels last" : "");
     }
 
-    /** Returns the version of the C ABI. */
     public long abiVersion() {
         return abiVersion;
     }
@@ -125,7 +124,6 @@ public final class Libtorch {
         return cudaDevices;
     }
 
-    /** Returns the number of threads of one operator. */
     public int threads() {
         return find("_ZN2at15get_num_threadsEv", FunctionDescriptor.of(JAVA_INT))
                 .map(f -> (int) invoke(f))
@@ -143,7 +141,6 @@ public final class Libtorch {
         invoke(setter, threads);
     }
 
-    /** Returns the current GPU math mode. */
     public GpuMath math() {
         return math;
     }

@@ -56,7 +56,6 @@ record LibtorchArtifact(String version, String classifier, List<Library> librari
         return libraries.stream().map(Library::name).collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Returns the unpacked size of all libraries. */
     long bytes() {
         return libraries.stream().mapToLong(Library::bytes).sum();
     }

@@ -30,7 +30,6 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
         environment = Map.copyOf(environment);
     }
 
-    /** Returns the current settings of this process. */
     static LibtorchSettings ofProcess() {
         Properties system = System.getProperties();
         Map<String, String> properties = system.stringPropertyNames().stream()

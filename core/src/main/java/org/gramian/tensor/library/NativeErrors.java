@@ -29,7 +29,6 @@ public final class NativeErrors {
         }
     }
 
-    /** Returns the exception for a failed operation. */
     public static LibtorchException of(String operation, @Nullable Object... arguments) {
         String given = arguments.length == 0 ? "" : " of " + Arrays.toString(arguments);
         return new LibtorchException(

@@ -28,6 +28,7 @@ import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Radam;
 import org.gramian.pooling.Vectorization.TensorSketch;
+import org.gramian.spd.Backward;
 import org.gramian.spd.Democratic;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Kernel.Bilinear;
@@ -71,7 +72,7 @@ class GoldenCheckTest {
 
     static {
         layer("bilinear", "M", "K", new Bilinear(0)::apply);
-        layer("covariance", "M", "K", new Covariance(0)::apply);
+        layer("covariance", "M", "K", new Covariance(0, 0)::apply);
         Kernel sum = new KernelSum(List.of(
                 new KernelSum.Term(1, List.of(new Rbf(new Sigma.Fixed(2), 0))),
                 new KernelSum.Term(0.5, List.of(new Bilinear(0), new Laplacian(3, 0)))));
@@ -90,7 +91,7 @@ class GoldenCheckTest {
         layer("isqrt_5", "S", "Y", (x, _) -> NewtonSchulz.squareRoot(x, 5));
         layer("isice_5", "S", "Y", (x, _) -> SparseInverse.of(x, 5, 0.01, 1));
         layer("rbn", "S", "inverseRoot", (x, _) -> x.tape().constant(Barycenter.inverseRoot(x.value())));
-        layer("vectorize", "Y", "v", (x, _) -> UpperTriangle.vectorize(x));
+        layer("vectorize", "Y", "v", (x, _) -> UpperTriangle.vectorize(x, Backward.EXACT));
         layer("power_l2", "v", "z", (x, _) -> L2.apply(new Normalization.Root(1e-5).apply(x, NONE), NONE));
         layer(
                 "netvlad",

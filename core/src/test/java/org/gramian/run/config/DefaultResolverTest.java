@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Backbones;
 import org.gramian.backbone.weights.WeightName;
+import org.gramian.basis.EnumWords;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.pooling.Fidelity;
@@ -190,8 +191,8 @@ final class DefaultResolverTest {
     @EnumSource(Fidelity.class)
     void givenPoolingArgumentsOverrideTheFidelity(Fidelity fidelity) {
         String text = "conv:9/rbf:sigma=mean/spd:9/triu/root:1e-5";
-        Settings all =
-                complete("fidelity=" + fidelity.text() + " network.pooling=" + text, Device.Kind.CPU, "googlenet");
+        Settings all = complete(
+                "fidelity=" + EnumWords.text(fidelity) + " network.pooling=" + text, Device.Kind.CPU, "googlenet");
         Pooling pooling = RunConfig.of(all).network().pooling();
         assertThat(pooling).isEqualTo(Pooling.parse(text, fidelity));
         assertThat(Pooling.parse(all.get(TrainConfig.POOLING), fidelity)).isEqualTo(pooling);
@@ -218,7 +219,8 @@ final class DefaultResolverTest {
     @EnumSource(Fidelity.class)
     void solverHasNoEpochs(Fidelity fidelity) {
         Settings all = complete(
-                "network.backbone=filters network.classifier=lda network.pooling=average fidelity=" + fidelity.text(),
+                "network.backbone=filters network.classifier=lda network.pooling=average fidelity="
+                        + EnumWords.text(fidelity),
                 Device.Kind.CUDA);
         assertValues(all, "stage1.epochs=0 stage2.epochs=0 network.logit-norm=false");
         assertThat(setting(all, "stage2.epochs").origin()).contains("lda");

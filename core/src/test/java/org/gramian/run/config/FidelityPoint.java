@@ -118,21 +118,22 @@ record FidelityPoint(String name, String setting, String paper, String authors, 
 
     private static String argument(Fidelity fidelity, String word, String name) {
         Map<String, String> arguments = fidelity.arguments(word);
-        return Objects.requireNonNull(
-                arguments.get(name), () -> fidelity.text() + " has no value for " + word + ":" + name);
+        return Objects.requireNonNull(arguments.get(name), () -> fidelity + " has no value for " + word + ":" + name);
     }
 
     private static String backward(Fidelity fidelity, String word, String printed) {
-        return Backward.parse(argument(fidelity, word, "gradient")) == Backward.EXACT ? DERIVATIVE : printed;
+        return EnumWords.parse(Backward.class, "gradient", argument(fidelity, word, "gradient")) == Backward.EXACT
+                ? DERIVATIVE
+                : printed;
     }
 
     private static Transform.Start start(Fidelity fidelity) {
-        return Transform.Start.parse(argument(fidelity, "spd", "init"));
+        return EnumWords.parse(Transform.Start.class, "init", argument(fidelity, "spd", "init"));
     }
 
     private static String root(Fidelity fidelity) {
         String epsilon = "ε = " + argument(fidelity, "root", "eps");
-        return switch (Normalization.Slope.parse(argument(fidelity, "root", "gradient"))) {
+        return switch (EnumWords.parse(Normalization.Slope.class, "gradient", argument(fidelity, "root", "gradient"))) {
             case EXACT -> epsilon;
             case AUTHORS -> epsilon + ", backward 0.5·g/(|y| + " + Normalization.Slope.AUTHORS_MARGIN + ")";
         };

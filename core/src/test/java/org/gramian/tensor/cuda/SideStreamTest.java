@@ -1,7 +1,6 @@
 package org.gramian.tensor.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.ArrayList;
@@ -100,30 +99,6 @@ class SideStreamTest {
                 }
             });
             assertThat(kept.toFloats()).containsOnly(3f);
-        }
-    }
-
-    @Test
-    void failedSectionIsJoinedAndFreesWhatItHeld() {
-        Device gpu = Gpu.required();
-        try (CudaStream _ = CudaStream.open(gpu);
-                Scope _ = Scope.open()) {
-            Tensor x = Tensors.full(2, Shape.of(4), DType.F32, gpu);
-            long live = Tensor.live();
-            assertThatThrownBy(() -> {
-                        try (SideStream side = Objects.requireNonNull(SideStream.open(gpu))) {
-                            side.run(List.of(x), () -> {
-                                x.add(1);
-                                throw new IllegalStateException("wrong");
-                            });
-                        }
-                    })
-                    .hasMessage("wrong");
-            assertThat(Tensor.live()).isEqualTo(live);
-            assertThat(x.add(1).toFloats()).containsOnly(3f);
-            try (SideStream again = SideStream.open(gpu)) {
-                assertThat(again).isNotNull();
-            }
         }
     }
 

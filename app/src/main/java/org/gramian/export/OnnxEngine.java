@@ -193,7 +193,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         try {
             Path folder = CacheFolder.ofProcess().resolve("onnxruntime-" + version + "-" + platform);
             Files.createDirectories(folder);
-            SharedFolderLock.of(folder); // until the process ends
+            SharedFolderLock.hold(folder);
             for (String name : List.of("onnxruntime", "onnxruntime4j_jni")) {
                 String file = System.mapLibraryName(name);
                 URL packed = OrtEnvironment.class.getResource("native/" + platform + "/" + file);

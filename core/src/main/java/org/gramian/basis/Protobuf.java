@@ -282,12 +282,6 @@ public final class Protobuf {
             return this;
         }
 
-        public Writer float64(int number, double value) {
-            tag(number, FIXED64);
-            fixed(Double.doubleToRawLongBits(value), Double.BYTES);
-            return this;
-        }
-
         public Writer text(int number, String value) {
             return bytes(number, MemorySegment.ofArray(value.getBytes(StandardCharsets.UTF_8)));
         }

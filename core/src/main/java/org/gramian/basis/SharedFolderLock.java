@@ -9,30 +9,23 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shared lock on a folder in use, which {@link #exclusively} respects, in this process and others.
+ * Shared lock on a folder in use until the process ends, which {@link #exclusively} respects, in this process and others.
  *
- * <p>It is a shared lock of the operating system on the empty file {@code FOLDER.lock} beside the folder, so it ends with the
- * process. That file is never deleted: a deleted one could be locked twice. On a read-only file system, or one without locks,
- * a folder is used without a lock, and {@link #exclusively} never runs its action.
+ * <p>It is a shared lock of the operating system on the empty file {@code FOLDER.lock} beside the folder. That file is never deleted: a
+ * deleted one could be locked twice. On a read-only file system, or one without locks, a folder is used without a lock, and {@link
+ * #exclusively} never runs its action.
  */
-public final class SharedFolderLock implements AutoCloseable {
+public final class SharedFolderLock {
     private static final String SUFFIX = ".lock";
 
     /** One channel for all users in this process: locks are lost when any channel on the file is closed. */
-    private static final Map<Path, Users> OPEN = new HashMap<>();
+    private static final Map<Path, Optional<FileChannel>> OPEN = new HashMap<>();
 
-    /** Users of one folder in this process. */
-    private static final class Users {
-        private final @Nullable FileChannel channel;
-        private int count;
-
-        Users(@Nullable FileChannel channel) {
-            this.channel = channel;
-        }
-    }
+    private SharedFolderLock() {}
 
     /** Work under an exclusive lock on a folder. */
     @FunctionalInterface
@@ -40,25 +33,14 @@ public final class SharedFolderLock implements AutoCloseable {
         void run() throws IOException;
     }
 
-    private final Path file;
-    private boolean closed;
-
-    private SharedFolderLock(Path file) {
-        this.file = file;
-    }
-
     /** Marks a folder as in use, waiting while another process deletes from it. The folder need not exist, its parent must. */
-    public static SharedFolderLock of(Path folder) throws IOException {
+    public static void hold(Path folder) throws IOException {
         Path file = file(folder);
         synchronized (OPEN) {
-            Users users = OPEN.get(file);
-            if (users == null) {
-                users = new Users(shared(file));
-                OPEN.put(file, users);
+            if (!OPEN.containsKey(file)) {
+                OPEN.put(file, Optional.ofNullable(shared(file)));
             }
-            users.count++;
         }
-        return new SharedFolderLock(file);
     }
 
     /**
@@ -112,24 +94,6 @@ public final class SharedFolderLock implements AutoCloseable {
             return channel.tryLock();
         } catch (IOException | OverlappingFileLockException _) {
             return null;
-        }
-    }
-
-    @Override
-    public void close() throws IOException {
-        synchronized (OPEN) {
-            Users users = OPEN.get(file);
-            if (closed || users == null) {
-                return;
-            }
-            closed = true;
-            users.count--;
-            if (users.count == 0) {
-                OPEN.remove(file);
-                if (users.channel != null) {
-                    users.channel.close(); // and with it the lock
-                }
-            }
         }
     }
 }

@@ -951,8 +951,7 @@ public final class Tensor implements AutoCloseable {
      */
     public Tensor channelsLast() {
         Checks.rank("channels last", this, 4);
-        boolean done = Arrays.equals(strides, shape.channelsLastStrides());
-        return done ? this : Operators.CONTIGUOUS.call(this, CHANNELS_LAST);
+        return isChannelsLast() ? this : Operators.CONTIGUOUS.call(this, CHANNELS_LAST);
     }
 
     @Override

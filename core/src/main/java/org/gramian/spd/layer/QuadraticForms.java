@@ -45,24 +45,16 @@ public final class QuadraticForms {
             throw new IllegalArgumentException("quadratic forms: expected matrices [n, C, C] and two of [C, d], found "
                     + y + ", " + l + " and " + r);
         }
-        if (left == right) {
-            return matrices.tape().apply(List.of(matrices, left), () -> {
-                Tensor v = values(y, l, l);
-                return Result.of(
-                        v,
-                        (g, wanted) -> list(
-                                wanted[0] ? ofMatrices(g, l, l) : null,
-                                wanted[1] ? ofColumns(g, y, l).mulInPlace(2) : null));
-            });
-        }
-        return matrices.tape().apply(List.of(matrices, left, right), () -> {
+        boolean same = left == right;
+        return matrices.tape().apply(same ? List.of(matrices, left) : List.of(matrices, left, right), () -> {
             Tensor v = values(y, l, r);
-            return Result.of(
-                    v,
-                    (g, wanted) -> list(
-                            wanted[0] ? ofMatrices(g, l, r) : null,
-                            wanted[1] ? ofColumns(g, y, r) : null,
-                            wanted[2] ? ofColumns(g, y, l) : null));
+            return Result.of(v, (g, wanted) -> {
+                Tensor ofMatrices = wanted[0] ? ofMatrices(g, l, r) : null;
+                Tensor ofLeft = wanted[1] ? ofColumns(g, y, r) : null;
+                return same
+                        ? list(ofMatrices, ofLeft == null ? null : ofLeft.mulInPlace(2))
+                        : list(ofMatrices, ofLeft, wanted[2] ? ofColumns(g, y, l) : null);
+            });
         });
     }
 

@@ -85,7 +85,7 @@ record LibtorchCache(Path root, Consumer<String> progress) {
     private void markInUse(Path folder) {
         if (Files.isDirectory(root)) {
             try {
-                SharedFolderLock.of(folder);
+                SharedFolderLock.hold(folder);
             } catch (IOException _) {
                 // a folder that cannot be marked is not pruned either
             }

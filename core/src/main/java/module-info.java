@@ -23,6 +23,7 @@ open module org.gramian.core {
 
     exports org.gramian;
     exports org.gramian.accelerate;
+    exports org.gramian.anomaly;
     exports org.gramian.autodiff;
     exports org.gramian.backbone;
     exports org.gramian.check;

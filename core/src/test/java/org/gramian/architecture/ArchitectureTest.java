@@ -50,6 +50,7 @@ class ArchitectureTest {
             "gallery",
             "train",
             "evaluate",
+            "anomaly",
             "run");
 
     /** The self-checks stand beside the layers, above these; only the command line uses them. */

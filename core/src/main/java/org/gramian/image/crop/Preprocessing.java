@@ -168,6 +168,21 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
         }
     }
 
+    /** Returns a whole image as {@code [3, height, width]}. */
+    public float[] apply(Image image) {
+        byte[] rgb = image.rgb();
+        int pixels = image.width() * image.height();
+        float[] values = new float[CHANNELS * pixels];
+        for (int channel = 0; channel < CHANNELS; channel++) {
+            float[] table = table(channel);
+            int colour = order == Order.RGB ? channel : CHANNELS - 1 - channel;
+            for (int i = 0; i < pixels; i++) {
+                values[channel * pixels + i] = table[rgb[CHANNELS * i + colour] & 0xff];
+            }
+        }
+        return values;
+    }
+
     /** Returns the value of each byte, to avoid a division per pixel. */
     private float[] table(int channel) {
         float[] table = new float[256];

@@ -1,0 +1,528 @@
+package org.gramian.anomaly;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
+import org.gramian.anomaly.Detector.Tiles;
+import org.gramian.anomaly.Features.Size;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.Weights;
+import org.gramian.basis.ParallelLoop;
+import org.gramian.image.Image;
+import org.gramian.image.ImageSource;
+import org.gramian.image.ReadResult;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Trains a detector on good images.
+ *
+ * <p>The images are divided into folds. For each kind of {@link PatchModel}, with and without the Gaussian of mean features, good images
+ * that were left out are compared with the same images with synthetic defects, or with given defects; the simplest candidate within one
+ * standard error of the best AUROC is fitted to all images. Its scores of left-out images are the calibration of the p-values.
+ */
+public final class DetectorTraining {
+    /** Fewest good images. */
+    public static final int FEWEST = 5;
+
+    private static final int FOLDS = 5;
+    private static final int BATCH = 8;
+    private static final int MOST_SYNTHETIC = 60;
+    private static final int SYNTHETIC_EACH = 2;
+    private static final int SIZED = 25;
+    private static final long MOST_FEATURE_BYTES = 3L << 30;
+
+    /**
+     * Options.
+     *
+     * @param side root of the number of pixels to which images are resized
+     * @param tile side of tiles in pixels; 0 for whole images
+     * @param falseAlarms rate of false alarms
+     * @param threads decoding threads
+     */
+    public record Options(int side, int tile, double falseAlarms, long seed, int threads) {
+        public static final int DEFAULT_SIDE = 384;
+
+        public Options {
+            DetectorCard.requireRate(falseAlarms);
+            if (side < 64 || side > 4096) {
+                throw new IllegalArgumentException("expected an image size of 64 to 4096, found " + side);
+            }
+            if (tile != 0 && tile < 64) {
+                throw new IllegalArgumentException("expected tiles of at least 64 pixels, found " + tile);
+            }
+        }
+    }
+
+    /** Receives the progress. */
+    @FunctionalInterface
+    public interface Listener {
+        /** Called when {@code done} of {@code all} images of a phase are ready. */
+        void progress(String phase, int done, int all);
+    }
+
+    /**
+     * A candidate with its comparison.
+     *
+     * @param auroc AUROC of left-out good images against defects
+     * @param error its standard error
+     */
+    public record Candidate(String name, double auroc, double error, boolean chosen) {}
+
+    /**
+     * Result of training.
+     *
+     * @param detector the caller closes it
+     * @param candidates compared candidates, the simplest first
+     * @param odd good images whose scores are far above those of the others: perhaps not good
+     * @param unreadable images that could not be read, with the reason
+     * @param unused good images that were left out to bound memory
+     */
+    public record Result(
+            Detector detector, List<Candidate> candidates, List<String> odd, List<String> unreadable, int unused) {}
+
+    private final Backbone backbone;
+    private final ParameterSet parameters;
+    private final Preprocessing preprocessing;
+    private final Device device;
+    private final Options options;
+    private final Listener listener;
+    private final BooleanSupplier cancelled;
+
+    private DetectorTraining(
+            Backbone backbone,
+            ParameterSet parameters,
+            Preprocessing preprocessing,
+            Device device,
+            Options options,
+            Listener listener,
+            BooleanSupplier cancelled) {
+        this.backbone = backbone;
+        this.parameters = parameters;
+        this.preprocessing = preprocessing;
+        this.device = device;
+        this.options = options;
+        this.listener = listener;
+        this.cancelled = cancelled;
+    }
+
+    /** Creates a training with pretrained weights. */
+    public static DetectorTraining of(
+            Backbone backbone,
+            Weights weights,
+            Device device,
+            Options options,
+            Listener listener,
+            BooleanSupplier cancelled) {
+        Backbone cut = backbone.cutAt(String.join("+", Features.layers(backbone)));
+        return new DetectorTraining(
+                backbone,
+                weights.load(cut, DType.F32, device),
+                weights.preprocessing(),
+                device,
+                options,
+                listener,
+                cancelled);
+    }
+
+    /** A good image into which defects are drawn, by its index among the readable ones. */
+    private record Sample(int image, Image content) {}
+
+    /** Images of a purpose: features of each tile, and the image that each tile belongs to. */
+    private static final class Pool implements AutoCloseable {
+        private final List<Tensor> features = new ArrayList<>();
+        private final List<Integer> images = new ArrayList<>();
+
+        int count() {
+            return images.isEmpty() ? 0 : images.getLast() + 1;
+        }
+
+        @Override
+        public void close() {
+            features.forEach(Tensor::close);
+        }
+    }
+
+    /**
+     * Trains a detector.
+     *
+     * @param good good images
+     * @param defects images with defects, by which candidates are compared instead of synthetic ones; may be empty
+     * @param origin where the images and weights come from, by key
+     * @throws IllegalArgumentException if there are too few readable images
+     * @throws CancellationException if it was cancelled
+     */
+    public Result train(List<ImageSource> good, List<ImageSource> defects, SequencedMap<String, String> origin)
+            throws InterruptedException {
+        List<String> unreadable = new ArrayList<>();
+        SplittableRandom random = new SplittableRandom(options.seed);
+        requireEnough(good.size());
+        Size size = size(good);
+        Features features = Features.of(backbone, Features.layers(backbone), parameters, preprocessing, size, device);
+        List<ImageSource> used = bounded(good, features, random);
+        boolean synthetic = defects.isEmpty();
+        try (Scope _ = Scope.open();
+                Pool goods = new Pool();
+                Pool bads = new Pool()) {
+            List<Sample> samples = new ArrayList<>();
+            List<ImageSource> read =
+                    extract("good images", used, features, goods, unreadable, synthetic ? samples : null);
+            requireEnough(read.size());
+            if (synthetic) {
+                compute("synthetic defects", draw(samples, random), features, bads);
+            } else {
+                extract("defects", defects, features, bads, unreadable, null);
+            }
+            int[] folds = folds(read.size(), random);
+            int[] foldsOfDefects = IntStream.range(0, bads.count())
+                    .map(i -> synthetic ? folds[samples.get(i / SYNTHETIC_EACH).image] : i % FOLDS)
+                    .toArray();
+            Comparison comparison = compare(goods, bads, folds, foldsOfDefects);
+            int best = comparison.choose();
+            Scored chosen = comparison.scored.get(best);
+            AnomalyModel model = fit(chosen.kind, chosen.withWhole, goods.features);
+            model.tensors().forEach(Scope::detach);
+            DetectorCard card = new DetectorCard(
+                    preprocessing,
+                    features.layers(),
+                    size.width(),
+                    size.height(),
+                    options.tile,
+                    chosen.patchScale,
+                    chosen.withWhole ? chosen.wholeScale : 0,
+                    options.falseAlarms,
+                    Arrays.stream(chosen.good).boxed().toList(),
+                    Arrays.stream(chosen.peaks).boxed().toList(),
+                    origin,
+                    new LinkedHashMap<>(Map.of(synthetic ? "auroc_synthetic" : "auroc_defects", chosen.auroc.value())));
+            Detector detector =
+                    Detector.of(new Detector.LibtorchDetector(new DetectorFile.Stored(features, model, card)), card);
+            List<Candidate> candidates = IntStream.range(0, comparison.scored.size())
+                    .mapToObj(i -> comparison.scored.get(i).candidate(i == best))
+                    .toList();
+            return new Result(detector, candidates, odd(chosen.good, read), unreadable, good.size() - used.size());
+        } catch (RuntimeException | InterruptedException failed) {
+            features.close();
+            throw failed;
+        }
+    }
+
+    private static void requireEnough(int found) {
+        if (found < FEWEST) {
+            throw new IllegalArgumentException("expected at least " + FEWEST + " good images to learn from, found "
+                    + found + "; 100 or more are needed for a rate of false alarms of 0.01");
+        }
+    }
+
+    private void check() {
+        if (cancelled.getAsBoolean()) {
+            throw new CancellationException("training was cancelled");
+        }
+    }
+
+    /** Returns the working size from the median size of some images; images are not enlarged beyond 224² pixels. */
+    private Size size(List<ImageSource> good) {
+        List<Image> read = new ArrayList<>();
+        for (int i = 0; i < Math.min(good.size(), SIZED); i++) {
+            ImageSource source = good.get((int) ((long) i * good.size() / Math.min(good.size(), SIZED)));
+            if (source.reader().get() instanceof ReadResult.Readable(Image image, var _)) {
+                read.add(image);
+            }
+        }
+        if (read.isEmpty()) {
+            throw new IllegalArgumentException("none of the good images can be read, for example "
+                    + good.getFirst().name());
+        }
+        double width = median(read.stream().mapToDouble(Image::width).toArray());
+        double height = median(read.stream().mapToDouble(Image::height).toArray());
+        if (options.tile > 0) {
+            width = Math.min(width, options.tile);
+            height = Math.min(height, options.tile);
+        }
+        int own = (int) Math.max(224, Math.sqrt(width * height));
+        return Size.of(Math.min(options.side, own), width, height);
+    }
+
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+
+    /** Returns a random sample of the images if the features of all would take too much memory. */
+    private List<ImageSource> bounded(List<ImageSource> good, Features features, SplittableRandom random) {
+        long each =
+                features.grid().elements() * features.backbone().channels() * Float.BYTES * (options.tile > 0 ? 4 : 1);
+        int most = (int) Math.max(FEWEST, MOST_FEATURE_BYTES / each);
+        if (good.size() <= most) {
+            return good;
+        }
+        List<ImageSource> shuffled = new ArrayList<>(good);
+        Collections.shuffle(shuffled, new Random(random.nextLong()));
+        return shuffled.subList(0, most);
+    }
+
+    /** Reads images in parallel and computes their features batch by batch; returns the readable ones. */
+    private List<ImageSource> extract(
+            String phase,
+            List<ImageSource> sources,
+            Features features,
+            Pool pool,
+            List<String> unreadable,
+            @Nullable List<Sample> samples)
+            throws InterruptedException {
+        List<ImageSource> read = new ArrayList<>();
+        int everyNth = Math.max(1, Math.ceilDiv(sources.size(), MOST_SYNTHETIC));
+        for (int from = 0; from < sources.size(); from += BATCH) {
+            check();
+            List<ImageSource> batch = sources.subList(from, Math.min(sources.size(), from + BATCH));
+            ReadResult[] results = new ReadResult[batch.size()];
+            ParallelLoop.forEach(
+                    batch.size(),
+                    options.threads,
+                    _ -> {},
+                    i -> results[i] = batch.get(i).reader().get());
+            List<Image> images = new ArrayList<>();
+            for (int i = 0; i < results.length; i++) {
+                switch (results[i]) {
+                    case ReadResult.Unreadable problem ->
+                        unreadable.add(batch.get(i).name() + ": " + problem.reason());
+                    case ReadResult.Readable(Image image, var _) -> {
+                        images.add(image);
+                        read.add(batch.get(i));
+                        if (samples != null && (from + i) % everyNth == 0) {
+                            samples.add(new Sample(read.size() - 1, image));
+                        }
+                    }
+                }
+            }
+            compute(images, features, pool);
+            listener.progress(phase, Math.min(sources.size(), from + BATCH), sources.size());
+        }
+        return read;
+    }
+
+    private void compute(String phase, List<Image> images, Features features, Pool pool) throws InterruptedException {
+        for (int from = 0; from < images.size(); from += BATCH) {
+            check();
+            compute(images.subList(from, Math.min(images.size(), from + BATCH)), features, pool);
+            listener.progress(phase, Math.min(images.size(), from + BATCH), images.size());
+        }
+    }
+
+    private void compute(List<Image> images, Features features, Pool pool) throws InterruptedException {
+        int first = pool.count();
+        record Part(int image, Image content) {}
+        List<Part> parts = new ArrayList<>();
+        for (int i = 0; i < images.size(); i++) {
+            Image image = images.get(i);
+            for (Tiles.Tile tile :
+                    Tiles.of(image.width(), image.height(), options.tile).all()) {
+                parts.add(new Part(first + i, tile.cut(image)));
+            }
+        }
+        for (int from = 0; from < parts.size(); from += BATCH) {
+            List<Part> batch = parts.subList(from, Math.min(parts.size(), from + BATCH));
+            float[][] rendered = new float[batch.size()][];
+            ParallelLoop.forEach(
+                    batch.size(), options.threads, _ -> {}, i -> rendered[i] = features.render(batch.get(i).content));
+            try (Scope scope = Scope.open()) {
+                Tensor all = features.compute(List.of(rendered));
+                for (int i = 0; i < batch.size(); i++) {
+                    Tensor one = all.slice(0, i, i + 1L).copy().reshape(all.size(1), all.size(2));
+                    Scope.detach(scope.keep(one));
+                    pool.features.add(one);
+                    pool.images.add(batch.get(i).image);
+                }
+            }
+        }
+    }
+
+    private static List<Image> draw(List<Sample> samples, SplittableRandom random) {
+        List<Image> drawn = new ArrayList<>();
+        for (Sample sample : samples) {
+            for (int i = 0; i < SYNTHETIC_EACH; i++) {
+                drawn.add(SyntheticDefects.draw(sample.content, drawn.size(), random));
+            }
+        }
+        return drawn;
+    }
+
+    /** Returns the fold of each image; folds differ by at most one image. */
+    private static int[] folds(int images, SplittableRandom random) {
+        List<Integer> order = new ArrayList<>(IntStream.range(0, images).boxed().toList());
+        Collections.shuffle(order, new Random(random.nextLong()));
+        int[] folds = new int[images];
+        for (int i = 0; i < images; i++) {
+            folds[order.get(i)] = i % FOLDS;
+        }
+        return folds;
+    }
+
+    /** Scores of a candidate. */
+    @SuppressWarnings("ArrayRecordComponent") // made once, read only
+    private record Scored(
+            PatchModel.Kind kind,
+            boolean withWhole,
+            double patchScale,
+            double wholeScale,
+            double[] good,
+            double[] peaks,
+            Auroc auroc) {
+        Candidate candidate(boolean chosen) {
+            String name = kind.name().toLowerCase(Locale.ROOT) + (withWhole ? "+mean" : "");
+            return new Candidate(name, auroc.value(), auroc.error(), chosen);
+        }
+    }
+
+    private record Comparison(List<Scored> scored) {
+        /** Returns the simplest candidate within one standard error of the best. */
+        int choose() {
+            int best = IntStream.range(0, scored.size())
+                    .boxed()
+                    .max(Comparator.comparingDouble(i -> scored.get(i).auroc.value()))
+                    .orElseThrow();
+            Auroc top = scored.get(best).auroc;
+            return IntStream.range(0, scored.size())
+                    .filter(i -> {
+                        Auroc auroc = scored.get(i).auroc;
+                        return top.value() - auroc.value() <= top.errorOfDifference(auroc);
+                    })
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    /** Distances of the images of a pool: the largest over the tiles of each. */
+    private static final class ImageDistances {
+        private final double[] top;
+        private final double[] whole;
+        private final double[] peak;
+
+        ImageDistances(int images) {
+            top = new double[images];
+            whole = new double[images];
+            peak = new double[images];
+        }
+
+        void add(int image, AnomalyModel.Distances distances) {
+            top[image] = Math.max(top[image], distances.top());
+            whole[image] = Math.max(whole[image], distances.whole());
+            peak[image] = Math.max(peak[image], distances.peak());
+        }
+    }
+
+    /** Scores left-out good images and defects by every candidate. */
+    private Comparison compare(Pool goods, Pool bads, int[] folds, int[] foldsOfDefects) {
+        List<PatchModel.Kind> kinds = new ArrayList<>(List.of(PatchModel.Kind.values()));
+        if (options.tile > 0) {
+            kinds.remove(PatchModel.Kind.POSITIONS); // a tile has no place of its own
+        }
+        List<Scored> alone = new ArrayList<>();
+        List<Scored> withWhole = new ArrayList<>();
+        int done = 0;
+        for (PatchModel.Kind kind : kinds) {
+            ImageDistances good = new ImageDistances(folds.length);
+            ImageDistances bad = new ImageDistances(foldsOfDefects.length);
+            for (int fold = 0; fold < FOLDS; fold++) {
+                check();
+                int left = fold;
+                List<Tensor> fitted = IntStream.range(0, goods.features.size())
+                        .filter(i -> folds[goods.images.get(i)] != left)
+                        .mapToObj(goods.features::get)
+                        .toList();
+                try (Scope _ = Scope.open()) {
+                    AnomalyModel model = fit(kind, true, fitted);
+                    score(model, goods, good, image -> folds[image] == left);
+                    score(model, bads, bad, image -> foldsOfDefects[image] == left);
+                }
+                listener.progress("comparing detectors", ++done, kinds.size() * FOLDS);
+            }
+            alone.add(scored(kind, false, good, bad));
+            withWhole.add(scored(kind, true, good, bad));
+        }
+        alone.addAll(withWhole);
+        return new Comparison(alone);
+    }
+
+    private static Scored scored(PatchModel.Kind kind, boolean withWhole, ImageDistances good, ImageDistances bad) {
+        double patchScale = positive(median(good.top));
+        double wholeScale = positive(median(good.whole));
+        double[] goodScores = scores(good, withWhole, patchScale, wholeScale);
+        double[] peaks = Arrays.stream(good.peak).map(peak -> peak / patchScale).toArray();
+        Auroc auroc = Auroc.of(goodScores, scores(bad, withWhole, patchScale, wholeScale));
+        return new Scored(kind, withWhole, patchScale, wholeScale, goodScores, peaks, auroc);
+    }
+
+    private static double positive(double scale) {
+        return scale > 0 ? scale : 1; // all good images are equal
+    }
+
+    private static double[] scores(ImageDistances images, boolean withWhole, double patchScale, double wholeScale) {
+        return IntStream.range(0, images.top.length)
+                .mapToDouble(i -> {
+                    double patches = images.top[i] / patchScale;
+                    return withWhole ? (patches + images.whole[i] / wholeScale) / 2 : patches;
+                })
+                .toArray();
+    }
+
+    private static void score(AnomalyModel model, Pool pool, ImageDistances distances, IntPredicate wanted) {
+        for (int i = 0; i < pool.features.size(); i++) {
+            int image = pool.images.get(i);
+            if (wanted.test(image)) {
+                try (Scope _ = Scope.open()) {
+                    distances.add(image, model.distances(pool.features.get(i).unsqueeze(0))[0]);
+                }
+            }
+        }
+    }
+
+    private AnomalyModel fit(PatchModel.Kind kind, boolean withWhole, List<Tensor> features) {
+        PatchModel patches = kind.fit(features, options.seed);
+        Optional<Whitening> whole = withWhole ? Optional.of(ofMeans(features)) : Optional.empty();
+        return new AnomalyModel(patches, whole);
+    }
+
+    private static Whitening ofMeans(List<Tensor> features) {
+        List<Tensor> means = new ArrayList<>();
+        for (Tensor each : features) {
+            means.add(AnomalyModel.meanFeatures(each.unsqueeze(0)));
+        }
+        return Whitening.fit(List.of(Tensors.concat(means, 0)));
+    }
+
+    /** Returns the images whose scores lie far outside those of the others: above the upper quartile by three times the quartile range. */
+    private static List<String> odd(double[] scores, List<ImageSource> images) {
+        double[] sorted = scores.clone();
+        Arrays.sort(sorted);
+        double lower = sorted[sorted.length / 4];
+        double upper = sorted[3 * sorted.length / 4];
+        double limit = upper + 3 * (upper - lower);
+        return IntStream.range(0, scores.length)
+                .filter(i -> scores[i] > limit)
+                .boxed()
+                .sorted(Comparator.comparingDouble((Integer i) -> scores[i]).reversed())
+                .map(i -> images.get(i).name())
+                .toList();
+    }
+}

@@ -1,0 +1,182 @@
+package org.gramian.anomaly;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.gramian.anomaly.AnomalyMap.Region;
+import org.gramian.anomaly.Detector.Tiles;
+import org.gramian.image.Image;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+class MeasuresTest {
+    @RandomTest(times = 8)
+    void pValuesOfGoodImagesAreUniform(Seed seed) {
+        SplittableRandom random = seed.random();
+        int trials = 4000;
+        int alarms = 0;
+        for (int i = 0; i < trials; i++) {
+            double[] good = random.doubles(39).toArray();
+            alarms += new Conformal(good).pValue(random.nextDouble()) <= 0.1 ? 1 : 0;
+        }
+        // exactly 0.1 for n = 39: (n + 1) · 0.1 is whole; 4 standard deviations
+        assertThat(alarms / (double) trials).isCloseTo(0.1, within(4 * Math.sqrt(0.09 / trials)));
+    }
+
+    @RandomTest(times = 20)
+    void scoreIsAboveThresholdExactlyIfPValueIsSmall(Seed seed) {
+        SplittableRandom random = seed.random();
+        double[] good =
+                random.ints(random.nextInt(1, 60), 0, 20).asDoubleStream().toArray(); // with ties
+        Conformal conformal = new Conformal(good);
+        for (double rate : new double[] {0.01, 0.05, 0.1, 0.25, 0.5}) {
+            for (double score = -0.5; score < 21; score += 0.5) {
+                assertThat(conformal.pValue(score) <= rate + 1e-12).isEqualTo(score > conformal.threshold(rate));
+            }
+        }
+    }
+
+    @Test
+    void rateOfOneInHundredNeeds99Images() {
+        assertThat(Conformal.needed(0.01)).isEqualTo(99);
+        assertThat(new Conformal(new double[98]).threshold(0.01)).isInfinite();
+        assertThat(new Conformal(new double[99]).threshold(0.01)).isZero();
+    }
+
+    @RandomTest(times = 8)
+    void aurocIsShareOfOrderedPairs(Seed seed) {
+        SplittableRandom random = seed.random();
+        double[] good = random.ints(30, 0, 12).asDoubleStream().toArray();
+        double[] bad = random.ints(20, 4, 16).asDoubleStream().toArray();
+        double expected = Arrays.stream(bad)
+                .map(b -> Arrays.stream(good)
+                        .map(g -> b > g ? 1 : b == g ? 0.5 : 0)
+                        .average()
+                        .orElseThrow())
+                .average()
+                .orElseThrow();
+        assertThat(Auroc.of(good, bad).value()).isCloseTo(expected, within(1e-12));
+    }
+
+    @Test
+    void errorOfAurocIsThatOfItsDistribution() {
+        SplittableRandom random = new SplittableRandom(1);
+        int trials = 2000;
+        double[] values = new double[trials];
+        double stated = 0;
+        for (int i = 0; i < trials; i++) {
+            double[] good = IntStream.range(0, 40)
+                    .mapToDouble(_ -> random.nextGaussian())
+                    .toArray();
+            double[] bad = IntStream.range(0, 25)
+                    .mapToDouble(_ -> random.nextGaussian(1, 1))
+                    .toArray();
+            Auroc auroc = Auroc.of(good, bad);
+            values[i] = auroc.value();
+            stated += auroc.error() / trials;
+        }
+        double mean = Arrays.stream(values).average().orElseThrow();
+        double spread = Math.sqrt(Arrays.stream(values)
+                .map(v -> (v - mean) * (v - mean))
+                .average()
+                .orElseThrow());
+        assertThat(stated).isCloseTo(spread, within(0.1 * spread));
+    }
+
+    @RandomTest(times = 8)
+    void pixelAurocIsThatOfAllPixels(Seed seed) {
+        SplittableRandom random = seed.random();
+        int width = 20;
+        float[] map = new float[width * 15];
+        boolean[] mask = new boolean[map.length];
+        for (int i = 0; i < map.length; i++) {
+            mask[i] = random.nextInt(5) == 0;
+            map[i] = (float) (random.nextDouble(0.5, 1.5) + (mask[i] ? 0.4 : 0));
+        }
+        PixelMeasures measures = new PixelMeasures();
+        measures.add(map, mask, width);
+        double[] good = IntStream.range(0, map.length)
+                .filter(i -> !mask[i])
+                .mapToDouble(i -> map[i])
+                .toArray();
+        double[] bad = IntStream.range(0, map.length)
+                .filter(i -> mask[i])
+                .mapToDouble(i -> map[i])
+                .toArray();
+        assertThat(measures.auroc()).isCloseTo(Auroc.of(good, bad).value(), within(1e-3));
+    }
+
+    @Test
+    void auproCountsEveryRegionTheSame() {
+        int width = 100;
+        float[] map = new float[width * 10];
+        boolean[] mask = new boolean[map.length];
+        Arrays.fill(map, 0.5f);
+        for (int x = 0; x < 80; x++) { // a large region that is found
+            mask[5 * width + x] = true;
+            map[5 * width + x] = 3;
+        }
+        mask[99] = true; // a single pixel that is not, below all good ones
+        map[99] = 0.1f;
+        PixelMeasures measures = new PixelMeasures();
+        measures.add(map, mask, width);
+        assertThat(measures.regionCount()).isEqualTo(2);
+        assertThat(measures.aupro()).isCloseTo(0.5, within(0.01));
+    }
+
+    @Test
+    void regionsAreBoxesInPixelsOfImage() {
+        float[] map = {
+            0, 0, 0, 0,
+            2, 2, 0, 0,
+            0, 2, 0, 3
+        };
+        AnomalyMap found = new AnomalyMap(3, 4, map, 400, 150);
+        assertThat(found.regions(1)).containsExactly(new Region(300, 100, 100, 50, 3), new Region(0, 50, 200, 100, 2));
+        assertThat(found.regions(3)).isEmpty();
+        assertThat(found.max()).isEqualTo(3);
+    }
+
+    @Test
+    void mapAtItsOwnSizeIsUnchanged() {
+        float[] map = {1, 2, 3, 4, 5, 6};
+        assertThat(new AnomalyMap(2, 3, map, 30, 20).resized(3, 2)).containsExactly(map);
+        float[] larger = new AnomalyMap(2, 3, map, 30, 20).resized(30, 20);
+        assertThat(larger[0]).isEqualTo(1);
+        assertThat(larger[599]).isEqualTo(6);
+    }
+
+    @RandomTest(times = 8)
+    void tilesCoverImage(Seed seed) {
+        SplittableRandom random = seed.random();
+        int width = random.nextInt(1, 300);
+        int height = random.nextInt(1, 300);
+        boolean[] covered = new boolean[width * height];
+        for (Tiles.Tile tile : Tiles.of(width, height, 64).all()) {
+            for (int y = tile.y(); y < tile.y() + tile.height(); y++) {
+                Arrays.fill(covered, y * width + tile.x(), y * width + tile.x() + tile.width(), true);
+            }
+        }
+        assertThat(IntStream.range(0, covered.length).allMatch(i -> covered[i])).isTrue();
+    }
+
+    @RandomTest(times = 9)
+    void syntheticDefectChangesPartOfImage(Seed seed) {
+        SplittableRandom random = seed.random();
+        byte[] noise = new byte[3 * 90 * 70];
+        random.nextBytes(noise);
+        Image image = new Image(90, 70, noise.clone());
+        for (SyntheticDefects kind : SyntheticDefects.values()) {
+            Image drawn = SyntheticDefects.draw(image, kind.ordinal(), random);
+            long changed = IntStream.range(0, noise.length)
+                    .filter(i -> drawn.rgb()[i] != noise[i])
+                    .count();
+            assertThat(changed).isBetween(1L, noise.length / 4L);
+            assertThat(image.rgb()).isEqualTo(noise);
+        }
+    }
+}

@@ -85,7 +85,7 @@ public final class Main implements Runnable {
 
     private static final String TRAIN_OPTIONS =
             "--backbone --weights --pooling --quality --epochs --fine-tune --lr --batch --augment "
-                    + "--image-size --out --resume --time-budget --dry-run --device --seed --quiet --help-all";
+                    + "--image-size --out --resume --good-only --false-alarms --time-budget --dry-run --device --seed --quiet --help-all";
 
     private static final String COMPARE_OPTIONS =
             "--json --methods --preset --baseline --backbone --weights --protocol --quality "

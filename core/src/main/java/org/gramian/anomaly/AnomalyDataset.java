@@ -1,6 +1,7 @@
 package org.gramian.anomaly;
 
 import java.io.IOException;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -70,6 +71,24 @@ public record AnomalyDataset(List<Path> good, List<TestImage> test) {
         return found;
     }
 
+    /** Returns whether a folder has images of one class: its own images and no subfolder, or those of one subfolder. */
+    public static boolean isOneClass(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return false;
+        }
+        List<Path> classes = folders(folder);
+        if (holdsImages(folder)) {
+            return classes.isEmpty();
+        }
+        return classes.size() == 1 && holdsImages(classes.getFirst());
+    }
+
+    private static boolean holdsImages(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.anyMatch(AnomalyDataset::isImage);
+        }
+    }
+
     private static Optional<Path> mask(Path folder, Path image) {
         String name = image.getFileName().toString();
         String stem = name.substring(0, Math.max(name.lastIndexOf('.'), 0));
@@ -94,7 +113,7 @@ public record AnomalyDataset(List<Path> good, List<TestImage> test) {
 
     /** Returns the image files of a folder and its subfolders, by their extension. */
     public static List<Path> images(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
+        try (Stream<Path> files = Files.walk(folder, FileVisitOption.FOLLOW_LINKS)) {
             return files.filter(AnomalyDataset::isImage).sorted().toList();
         }
     }

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param recall share of the anomalous images that are found
  * @param falseAlarms share of the good images that are called anomalous, with its 95 % interval; empty without good images
  */
+@SuppressWarnings("exports") // for the application
 public record DetectorEvaluation(
         List<Result> results,
         List<String> skipped,

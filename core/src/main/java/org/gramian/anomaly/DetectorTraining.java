@@ -126,6 +126,7 @@ public final class DetectorTraining {
     }
 
     /** Creates a training with pretrained weights. */
+    @SuppressWarnings("exports") // for the application
     public static DetectorTraining of(
             Backbone backbone,
             Weights weights,

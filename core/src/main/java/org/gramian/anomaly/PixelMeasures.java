@@ -23,6 +23,9 @@ public final class PixelMeasures {
     private final long[] defective = new long[BINS];
     private final List<int[]> regions = new ArrayList<>();
 
+    /** Starts without images. */
+    public PixelMeasures() {}
+
     /**
      * Adds an image.
      *

@@ -75,7 +75,8 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
         });
     }
 
-    static void writeCsv(Path path, Consumer<Consumer<List<String>>> content) throws IOException {
+    /** Writes rows as CSV in UTF-8, atomically, with fields that no spreadsheet takes for formulas. */
+    public static void writeCsv(Path path, Consumer<Consumer<List<String>>> content) throws IOException {
         AtomicFile.putText(path, text -> {
             CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
             content.accept(fields -> csv.writeRecord(CsvText.safe(fields)));

@@ -40,10 +40,21 @@ public final class HeatImage {
     /** Draws the heat map at its own size, with an opacity proportional to the strength. */
     public static BufferedImage overlay(HeatMap heat) {
         return drawn(heat.width(), heat.height(), BufferedImage.TYPE_INT_ARGB, (x, y) -> {
-            float strength = heat.strength(x, y);
-            int alpha = Math.round(MAX_OPACITY * strength);
-            return heat.covers(x, y) ? (alpha << 24) | plasma(strength) : UNSEEN;
+            return heat.covers(x, y) ? coloured(heat.strength(x, y)) : UNSEEN;
         });
+    }
+
+    /**
+     * Draws a map of strengths from 0 to 1 with an opacity proportional to them.
+     *
+     * @param strengths row by row
+     */
+    public static BufferedImage overlay(int width, int height, float[] strengths) {
+        return drawn(width, height, BufferedImage.TYPE_INT_ARGB, (x, y) -> coloured(strengths[y * width + x]));
+    }
+
+    private static int coloured(float strength) {
+        return (Math.round(MAX_OPACITY * strength) << 24) | plasma(strength);
     }
 
     /** Draws positive and negative values in two colours, with an opacity proportional to the magnitude. */

@@ -84,6 +84,11 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
 
     private static void requireFormat(Map<String, String> texts) {
         String format = texts.get("format");
+        if ("gramian-detector".equals(format)) {
+            throw new IllegalArgumentException(
+                    "is a detector of anomalies, which this command does not take; use it with 'gramian predict',"
+                            + " 'gramian evaluate', 'gramian explain' or 'gramian show'");
+        }
         if (!FORMAT.equals(format)) {
             String found = format == null ? "without a format" : "of format " + QuotedText.text(format);
             throw new IllegalArgumentException("expected a model written by 'gramian train', found a safetensors file "

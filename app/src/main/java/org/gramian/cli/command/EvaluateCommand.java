@@ -5,7 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import org.gramian.anomaly.Detector;
 import org.gramian.basis.AtomicFile;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EngineOptions;
@@ -46,8 +48,12 @@ import picocli.CommandLine.Parameters;
                 Shows accuracy with its confidence interval, calibration error, precision and recall of every class, the
                 confusion matrix and the most confident errors. Evaluates the model's own test set of the dataset that it was
                 trained on, and all images of other datasets.
+                A detector of anomalies takes a folder with the subfolder good and one subfolder per defect, or the layout of MVTec.
                 Classes are matched by name. Unreadable images are skipped and listed; the exit code is then 3.""")
 public final class EvaluateCommand implements Callable<Integer> {
+    private static final Set<String> DETECTOR_OPTIONS = Set.of(
+            "--json", "--csv", "--false-alarms", "--engine", "--device", "--threads", "--libtorch", "--accelerate");
+
     @Mixin
     private final Console console = new Console();
 
@@ -94,6 +100,12 @@ public final class EvaluateCommand implements Callable<Integer> {
     @Option(names = "--confusion", paramLabel = "FILE", description = "also write the confusion matrix as CSV")
     private @Nullable Path confusion;
 
+    @Option(
+            names = "--false-alarms",
+            paramLabel = "RATE",
+            description = "detector: largest share of good images that is called anomalous (default: the model's own)")
+    private @Nullable Double falseAlarms;
+
     @Mixin
     private final EngineOptions engine = new EngineOptions();
 
@@ -107,6 +119,20 @@ public final class EvaluateCommand implements Callable<Integer> {
                 Optional.ofNullable(fold),
                 Optional.ofNullable(seed),
                 all);
+        Path file = engine.model();
+        if (Detector.isDetector(file)) {
+            console.requireOnly(DETECTOR_OPTIONS, DetectorCommands.describe(file));
+            AtomicFile.require("--json", json, List.of(file, folder));
+            AtomicFile.require("--csv", csv, List.of(file, folder));
+            try (Detector detector = engine.detector(file)) {
+                Detector used = DetectorCommands.withRate(detector, falseAlarms, console);
+                return DetectorCommands.evaluate(used, folder, console, json, csv);
+            }
+        }
+        if (falseAlarms != null) {
+            throw new IllegalArgumentException(
+                    "--false-alarms: expected a detector of anomalies, found the classifier " + file);
+        }
         CropPlan crops = plan == null ? null : CropPlan.parse(plan);
         List<Path> inputs = List.of(engine.model(), folder);
         AtomicFile.require("--json", json, inputs);

@@ -7,7 +7,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import org.gramian.anomaly.Detector;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
@@ -46,10 +48,14 @@ import picocli.CommandLine.Parameters;
         header = "Explain a prediction by image regions and channel pairs.",
         description = """
                 Backpropagates the score of a class to the feature maps, through classifier, SPD layers and kernel, and writes
-                a heat map of the image with the channel pairs that contribute most.""")
+                a heat map of the image with the channel pairs that contribute most. For a detector of anomalies, draws its map over
+                the image, with a box around each region.""")
 public final class ExplainCommand implements Callable<Integer> {
     /** More could not be looked at, and each takes a map of the image. */
     private static final int MAX_PAIRS = 100;
+
+    private static final Set<String> DETECTOR_OPTIONS =
+            Set.of("--json", "--device", "--threads", "--libtorch", "--accelerate");
 
     @Mixin
     private final Console console = new Console();
@@ -103,6 +109,13 @@ public final class ExplainCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Path file = model.notExported();
+        if (Detector.isDetector(file)) {
+            console.requireOnly(DETECTOR_OPTIONS, DetectorCommands.describe(file));
+            requireOutputs(file);
+            try (Detector detector = Detector.load(file, torch.prepare())) {
+                return DetectorCommands.explain(detector, imageFile, out, json, console);
+            }
+        }
         ModelCard card = ModelFile.header(file).card();
         Settings settings = settings();
         requireOutputs(file);

@@ -12,7 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import org.gramian.anomaly.Detector;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
@@ -39,10 +41,15 @@ import picocli.CommandLine.Parameters;
                 Prints the most probable classes of every image. An unreadable image is reported in its row, and the exit
                 code is then 3.
                 jsonl: {"image":, "class":, "probability":, "top":[{"class":, "probability":}]} in each line,
-                or {"image":, "error":}; csv: image,class,probability,class_1,probability_1,…,error.""")
+                or {"image":, "error":}; csv: image,class,probability,class_1,probability_1,…,error.
+                A detector of anomalies: {"image":, "anomalous":, "score":, "p_value":, "threshold":, "regions":[{"x":, "y":,
+                "width":, "height":, "score":}]}; csv: image,anomalous,score,p_value,threshold,error.""")
 public final class PredictCommand implements Callable<Integer> {
     /** Class name of a rejected prediction. */
     private static final String UNKNOWN = "unknown";
+
+    private static final Set<String> DETECTOR_OPTIONS = Set.of(
+            "--format", "--out", "--false-alarms", "--engine", "--device", "--threads", "--libtorch", "--accelerate");
 
     /** Largest width of the column of image names. */
     private static final int MAX_NAME_WIDTH = 60;
@@ -72,6 +79,12 @@ public final class PredictCommand implements Callable<Integer> {
     private double reject;
 
     @Option(
+            names = "--false-alarms",
+            paramLabel = "RATE",
+            description = "detector: largest share of good images that is called anomalous (default: the model's own)")
+    private @Nullable Double falseAlarms;
+
+    @Option(
             names = {"--out", "--output"},
             paramLabel = "FILE",
             description = "output file (default: standard output)")
@@ -91,35 +104,66 @@ public final class PredictCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         ImageInputs images = new ImageInputs(inputs);
         Path file = engine.model();
+        if (Detector.isDetector(file)) {
+            console.requireOnly(DETECTOR_OPTIONS, DetectorCommands.describe(file));
+            AtomicFile.require("--out", out, List.of(file));
+            try (Detector detector = engine.detector(file)) {
+                Detector used = DetectorCommands.withRate(detector, falseAlarms, console);
+                return predict(
+                        images,
+                        DetectorCommands.columns(),
+                        (lines, files, progress) -> DetectorCommands.predict(used, lines, files, progress));
+            }
+        }
+        if (falseAlarms != null) {
+            throw new IllegalArgumentException("--false-alarms: expected a detector of anomalies, found the classifier "
+                    + file + "; --reject sets its lowest probability");
+        }
         ModelCard card = OpenModel.header(file).card();
         check(card, file);
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
-        List<Path> named = images.isStandardInput() ? List.of() : images.named(console::say);
-        try (PrintWriter writer = open();
-                OpenModel model = engine.open(file)) {
+        try (OpenModel model = engine.open(file)) {
             Classifier classifier = model.classifier();
-            ResultLines lines =
-                    lines(writer, named, Math.min(top, card.classes().size()));
+            return predict(
+                    images,
+                    columns(Math.min(top, card.classes().size())),
+                    (lines, files, progress) -> predict(lines, classifier, reader, files, progress));
+        }
+    }
+
+    /** Computes images and writes their lines. */
+    @FunctionalInterface
+    private interface Predictor {
+        void run(ResultLines lines, List<Path> files, Progress progress);
+    }
+
+    private int predict(ImageInputs images, List<String> columns, Predictor predictor) throws IOException {
+        List<Path> named = images.isStandardInput() ? List.of() : images.named(console::say);
+        try (PrintWriter writer = open()) {
+            ResultLines lines = lines(writer, named, columns);
             boolean shown = images.hasFolder() && (out != null || !Console.isOutputTerminal());
             if (images.isStandardInput()) {
-                ImageInputs.lines(
-                        System.in,
-                        names -> predict(lines, classifier, reader, paths(names, lines), new Progress.None()));
+                ImageInputs.lines(System.in, names -> predictor.run(lines, paths(names, lines), new Progress.None()));
             } else {
-                Progress progress = shown ? console.progress("predicting", named.size()) : new Progress.None();
-                predict(lines, classifier, reader, named, progress);
+                try (Progress progress = shown ? console.progress("predicting", named.size()) : new Progress.None()) {
+                    predictor.run(lines, named, progress);
+                }
             }
             return lines.failures() == 0 ? ExitCode.DONE : ExitCode.DATA;
         }
     }
 
-    private ResultLines lines(PrintWriter writer, List<Path> named, int classes) {
+    private static List<String> columns(int classes) {
         List<String> columns = new ArrayList<>(List.of("image", "class", "probability"));
         for (int i = 1; i <= classes; i++) {
             columns.add("class_" + i);
             columns.add("probability_" + i);
         }
         columns.add("error");
+        return columns;
+    }
+
+    private ResultLines lines(PrintWriter writer, List<Path> named, List<String> columns) {
         int widest =
                 named.stream().mapToInt(path -> path.toString().length()).max().orElse(0);
         int width = Math.min(widest, MAX_NAME_WIDTH);

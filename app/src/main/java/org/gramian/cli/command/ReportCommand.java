@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TrainedModel;
 import org.gramian.cli.common.Version;
 import org.gramian.report.run.RunReport;
 import org.jspecify.annotations.Nullable;
@@ -56,9 +57,10 @@ public final class ReportCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    private void requireDistinct() {
+    private void requireDistinct() throws IOException {
         Set<Path> seen = new HashSet<>();
         for (Path run : runs) {
+            TrainedModel.requireClassifier(run);
             if (!seen.add(run.toAbsolutePath().normalize())) {
                 throw new IllegalArgumentException("expected every run once, found " + run + " twice");
             }

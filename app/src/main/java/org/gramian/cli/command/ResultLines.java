@@ -93,7 +93,8 @@ final class ResultLines {
         }
     }
 
-    private void write(String image, Result result) {
+    /** Writes an image. */
+    void write(String image, Result result) {
         print(image, result.text(), result.json(), result.rows().stream().map(row -> {
             List<String> fields = new ArrayList<>(row);
             fields.add("");

@@ -9,6 +9,7 @@ import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.gramian.anomaly.Detector;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
@@ -47,6 +48,9 @@ public final class ShowCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Path file = model.file();
+        if (Detector.isDetector(file)) {
+            return DetectorCommands.show(file, console, json);
+        }
         ModelHeader header = ModelFile.header(file);
         if (json) {
             console.out().println(JsonText.indented(content(file, header)));

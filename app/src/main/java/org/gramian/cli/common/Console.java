@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -29,6 +31,7 @@ public final class Console {
     private static final Path STANDARD_ERROR = Path.of("/proc/self/fd/2");
     private static final int DEFAULT_COLUMNS = 80;
     private static final String FORMAT = "--log-format";
+    private static final Set<String> COMMON = Set.of("-q", FORMAT);
 
     /** How messages and progress are written to standard error. */
     enum Format {
@@ -54,6 +57,23 @@ public final class Console {
     static boolean isJson(CommandSpec command) {
         OptionSpec option = command.findOption(FORMAT);
         return option != null && option.getValue() == Format.JSON;
+    }
+
+    /**
+     * Rejects given options that do not apply.
+     *
+     * @param known options that apply, beside those of every command
+     * @param object what does not take the others, such as {@code run/model.safetensors: a detector of anomalies}
+     */
+    public void requireOnly(Set<String> known, String object) {
+        List<String> others = command.commandLine().getParseResult().matchedOptions().stream()
+                .map(option -> option.names()[0])
+                .filter(name -> !known.contains(name) && !COMMON.contains(name))
+                .toList();
+        if (!others.isEmpty()) {
+            throw new IllegalArgumentException(object + " does not take " + String.join(", ", others) + "; remove "
+                    + (others.size() == 1 ? "it" : "them"));
+        }
     }
 
     public PrintWriter out() {

@@ -2,6 +2,7 @@ package org.gramian.cli.common;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.gramian.anomaly.Detector;
 import org.gramian.export.OpenModel;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -33,6 +34,15 @@ public final class EngineOptions {
 
     public OpenModel open(Path file) throws IOException {
         return OpenModel.open(file, request());
+    }
+
+    /** Opens a detector of anomalies. */
+    public Detector detector(Path file) throws IOException {
+        if (runtime == OpenModel.EngineChoice.ONNX) {
+            throw new IllegalArgumentException(
+                    "--engine: expected libtorch or auto for the detector " + file + ", found onnx");
+        }
+        return Detector.load(file, torch.prepare());
     }
 
     /** Returns how to open the model. */

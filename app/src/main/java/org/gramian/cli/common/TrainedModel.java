@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.gramian.anomaly.Detector;
 import org.gramian.export.ExportedFile;
 import org.gramian.run.ExistingRun;
 import picocli.CommandLine.Parameters;
@@ -46,6 +47,14 @@ public final class TrainedModel {
                     .toList();
         }
         throw new MissingModelException(typed + (below.isEmpty() ? none(typed) : several(below)));
+    }
+
+    /** Rejects the run of a detector of anomalies where that of a classifier is expected. */
+    public static void requireClassifier(Path run) throws MissingModelException {
+        if (Detector.isDetector(Files.isDirectory(run) ? run.resolve(MODEL) : run)) {
+            throw new MissingModelException(run + ": expected the run of a classifier, found a detector of anomalies;"
+                    + " measure it with: " + CommandHint.of("evaluate", run, "DIR"));
+        }
     }
 
     private static String none(Path folder) {

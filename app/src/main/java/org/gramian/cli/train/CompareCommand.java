@@ -19,6 +19,7 @@ import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
+import org.gramian.cli.common.TrainedModel;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
@@ -126,6 +127,9 @@ public final class CompareCommand implements Callable<Integer> {
         boolean printed = STANDARD_OUTPUT.equals(json);
         ReportFile file = json == null || printed ? null : new ReportFile(json);
         AtomicFile.require("--json", printed ? null : json, paths);
+        for (Path path : paths) {
+            TrainedModel.requireClassifier(path);
+        }
         List<Evaluation> first = EvaluationFile.readAll(paths.getFirst());
         List<Comparison> comparisons = new ArrayList<>();
         for (Path other : paths.subList(1, paths.size())) {

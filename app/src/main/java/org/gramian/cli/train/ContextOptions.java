@@ -39,7 +39,7 @@ final class ContextOptions {
     }
 
     /** Returns the number of threads that decode images. */
-    private int threads() {
+    int threads() {
         return Objects.requireNonNullElseGet(threads, () -> Runtime.getRuntime().availableProcessors());
     }
 

@@ -29,6 +29,7 @@ import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.TrainingRun;
+import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.Device;
@@ -51,7 +52,8 @@ import picocli.CommandLine.Parameters;
         description = """
                 Checks the images, trains a classifier on features of a frozen backbone, fine-tunes all layers if that pays
                 off, and measures accuracy on the test set. The run folder gets the model (model.safetensors), report.html,
-                evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every value.""")
+                evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every value.
+                A folder of one class (or train/good and test/, or --good-only) trains a detector of anomalies.""")
 public final class TrainCommand implements Callable<Integer> {
     private static final String NO_REPORT = "--no-report";
 
@@ -98,6 +100,9 @@ public final class TrainCommand implements Callable<Integer> {
     @Mixin
     private final ContextOptions training = new ContextOptions();
 
+    @Mixin
+    private final DetectorOptions detection = new DetectorOptions();
+
     @Option(names = NO_REPORT, description = "do not write report.html")
     private boolean noReport;
 
@@ -119,6 +124,13 @@ public final class TrainCommand implements Callable<Integer> {
             List<String> begun = folder.options();
             caching.resume(begun);
             noReport |= begun.contains(NO_REPORT);
+        }
+        Path place = images;
+        if (resumed == null && place != null) {
+            Optional<DetectorOptions.Source> source = detection.source(place);
+            if (source.isPresent()) {
+                return detector(place, source.get(), folder);
+            }
         }
         Settings requested = resumed == null
                 ? options.requested(torch, console::say)
@@ -145,6 +157,16 @@ public final class TrainCommand implements Callable<Integer> {
                 return ExitCode.INTERRUPTED;
             }
         }
+    }
+
+    private int detector(Path place, DetectorOptions.Source source, RunFolder folder)
+            throws IOException, InterruptedException {
+        console.requireOnly(DetectorOptions.KNOWN, place + ": a detector of anomalies (" + source.reason() + ")");
+        Settings settings = DefaultResolver.withBackbone(
+                options.requested(torch, console::say), options.store().available());
+        DetectorRun run = new DetectorRun(
+                console, place, source, settings, detection.options(settings, training.threads()), options.store());
+        return dry ? run.show() : run.train(folder, training.prepare(torch));
     }
 
     private RunPlan plan(TrainingRun trainer, AuditReport audit, RunFolder folder) throws IOException {
@@ -208,6 +230,7 @@ public final class TrainCommand implements Callable<Integer> {
     /** Rejects options that would change a resumed run. */
     private void requireNothingNew(Path run) {
         List<String> typed = new ArrayList<>(options.typed());
+        typed.addAll(detection.typed());
         if (out != null) {
             typed.add("--out");
         }

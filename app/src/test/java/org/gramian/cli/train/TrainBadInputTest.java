@@ -38,12 +38,12 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
-    void rejectsSingleClass() throws IOException {
+    void rejectsOptionsOfClassifierForSingleClass() throws IOException {
         TinyTraining one = new TinyTraining(root.resolve("one"));
         for (int i = 1; i <= 4; i++) {
             one.images().addSmall("paper/" + i + ".bmp", i);
         }
-        assertRefused(ExitCode.DATA, one.train(out), facts("class", "paper"));
+        assertRefused(ExitCode.USAGE, one.train(out), facts("class", "--pooling", "--set"));
     }
 
     @Test

@@ -179,6 +179,14 @@ public final class DefaultResolver {
         return resolver.settings;
     }
 
+    /** Returns settings with a backbone and its weights, the best installed ones where unset. */
+    public static Settings withBackbone(Settings given, List<WeightName> weights) {
+        Context context = new Context("", Protocol.parse("holdout:0.2"), 0, 1, weights, Device.Kind.CPU);
+        DefaultResolver resolver = new DefaultResolver(given, context);
+        resolver.chooseBackbone();
+        return resolver.settings;
+    }
+
     private void chooseModel() {
         choose("data.layout", context.layout(), "detected from the folder");
         choose("data.protocol", context.protocol(), "default for the layout " + context.layout());

@@ -1,0 +1,193 @@
+package org.gramian.cli.command;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.gramian.anomaly.AnomalyDataset;
+import org.gramian.anomaly.AnomalyMap;
+import org.gramian.anomaly.Detector;
+import org.gramian.anomaly.DetectorCard;
+import org.gramian.anomaly.DetectorEvaluation;
+import org.gramian.anomaly.Inspection;
+import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.DetectorText;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
+import org.gramian.explain.HeatImage;
+import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.model.UnreadableImageException;
+import org.gramian.report.AnomalyOverlay;
+import org.gramian.tensor.file.Safetensors;
+import org.jspecify.annotations.Nullable;
+
+/** What {@code predict}, {@code evaluate}, {@code explain} and {@code show} do with a detector of anomalies. */
+final class DetectorCommands {
+    private static final ImageReader READER = new ImageReader(ImageLimits.DEFAULT);
+
+    private DetectorCommands() {}
+
+    /** Describes a detector for a message about options. */
+    static String describe(Path file) {
+        return file + ": a detector of anomalies";
+    }
+
+    /** Writes a line for each image. */
+    static void predict(Detector detector, ResultLines lines, List<Path> files, Progress progress) {
+        int done = 0;
+        for (Path file : files) {
+            String name = file.toString();
+            try {
+                switch (READER.read(file)) {
+                    case ReadResult.Unreadable problem -> lines.failed(name, problem.reason());
+                    case ReadResult.Readable(Image image, var _) ->
+                        lines.write(name, result(detector.inspect(image), detector.card()));
+                }
+            } catch (IllegalArgumentException wrong) {
+                lines.failed(name, String.valueOf(wrong.getMessage()));
+            }
+            progress.accept(++done);
+        }
+    }
+
+    private static ResultLines.Result result(Inspection found, DetectorCard card) {
+        Double threshold = DetectorText.finite(card.threshold());
+        String text = String.format(
+                Locale.ROOT,
+                "%-9s  score %.3f  p %.4f%s",
+                found.anomalous() ? "anomalous" : "good",
+                found.score(),
+                found.pValue(),
+                found.regions().isEmpty() ? "" : "  " + text(found.regions()));
+        List<String> row = List.of(
+                Boolean.toString(found.anomalous()),
+                Double.toString(found.score()),
+                Double.toString(found.pValue()),
+                threshold == null ? "" : threshold.toString());
+        return new ResultLines.Result(text, json(found, threshold), List.of(row));
+    }
+
+    private static String text(List<AnomalyMap.Region> regions) {
+        AnomalyMap.Region first = regions.getFirst();
+        return String.format(
+                Locale.ROOT,
+                "%d×%d at %d,%d%s",
+                first.width(),
+                first.height(),
+                first.x(),
+                first.y(),
+                regions.size() == 1 ? "" : " and " + (regions.size() - 1) + " more");
+    }
+
+    private static Map<String, Object> json(Inspection found, @Nullable Double threshold) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("anomalous", found.anomalous());
+        json.put("score", found.score());
+        json.put("p_value", found.pValue());
+        json.put("threshold", threshold);
+        json.put("regions", found.regions());
+        return json;
+    }
+
+    /** Measures a detector on labelled images. */
+    static int evaluate(Detector detector, Path folder, Console console, @Nullable Path json, @Nullable Path csv)
+            throws IOException {
+        List<AnomalyDataset.TestImage> images = AnomalyDataset.tests(folder);
+        if (images.isEmpty()) {
+            throw new DatasetException(
+                    folder, "expected images in the subfolder good and in one subfolder per defect, found none");
+        }
+        DetectorEvaluation evaluation;
+        try (Progress progress = console.progress("evaluating", images.size())) {
+            evaluation = DetectorEvaluation.of(detector, images, progress::accept);
+        }
+        evaluation.skipped().forEach(image -> console.warn("skipping " + QuotedText.visible(image)));
+        console.out().print(DetectorText.measures(evaluation, detector.card()));
+        console.out().flush();
+        if (json != null) {
+            JsonText.write(json, DetectorText.json(evaluation, detector.card().threshold()));
+        }
+        if (csv != null) {
+            DetectorText.writePredictions(csv, evaluation);
+        }
+        return evaluation.skipped().isEmpty() ? ExitCode.DONE : ExitCode.DATA;
+    }
+
+    /** Draws the map over an image, with a box around each region. */
+    static int explain(Detector detector, Path imageFile, Path out, @Nullable Path json, Console console)
+            throws IOException {
+        Image image = switch (READER.read(imageFile)) {
+            case ReadResult.Unreadable problem -> throw new UnreadableImageException(imageFile, problem);
+            case ReadResult.Readable(Image read, var _) -> read;
+        };
+        Inspection found = detector.inspect(image);
+        BufferedImage drawn = AnomalyOverlay.draw(image, found, detector.card().mapThreshold());
+        AtomicFile.put(out, partial -> Files.write(partial, HeatImage.png(drawn)));
+        ResultLines.Result result = result(found, detector.card());
+        if (json != null) {
+            JsonText.write(json, result.json());
+        }
+        console.out().println(result.text());
+        console.out().flush();
+        console.say("wrote " + out);
+        return ExitCode.DONE;
+    }
+
+    /** Prints the card. */
+    static int show(Path file, Console console, boolean json) throws IOException {
+        String kind;
+        try (Arena arena = Arena.ofConfined()) {
+            kind = String.valueOf(Safetensors.header(file, arena).metadata().get("detector"));
+        }
+        try (Detector detector = Detector.load(file)) {
+            Map<String, Object> content = content(file, kind.toLowerCase(Locale.ROOT), detector.card());
+            console.out()
+                    .print(json ? JsonText.indented(content) + System.lineSeparator() : DetectorText.table(content));
+        }
+        console.out().flush();
+        return ExitCode.DONE;
+    }
+
+    private static Map<String, Object> content(Path file, String kind, DetectorCard card) {
+        Map<String, @Nullable Object> content = new LinkedHashMap<>();
+        content.put("file", file.toString());
+        content.put("detector", kind + (card.wholeScale() > 0 ? "+mean" : ""));
+        content.put("layers", card.layers());
+        content.put("width", card.width());
+        content.put("height", card.height());
+        content.put("tile", card.tile());
+        content.put("preprocessing", card.preprocessing().text());
+        content.put("good images", card.calibration().size());
+        content.put("false alarms", card.falseAlarms());
+        content.put("threshold", DetectorText.finite(card.threshold()));
+        content.put("map threshold", card.mapThreshold());
+        content.putAll(card.metrics());
+        content.putAll(card.origin());
+        return content;
+    }
+
+    /** Returns the columns of CSV output. */
+    static List<String> columns() {
+        return List.of("image", "anomalous", "score", "p_value", "threshold", "error");
+    }
+
+    /** Returns a detector with a rate of false alarms, if one is given, and warns if it had too few images for it. */
+    static Detector withRate(Detector detector, @Nullable Double rate, Console console) {
+        Detector used = Optional.ofNullable(rate).map(detector::withFalseAlarms).orElse(detector);
+        DetectorText.fewImages(used.card()).ifPresent(console::warn);
+        return used;
+    }
+}

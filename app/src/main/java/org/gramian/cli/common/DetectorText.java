@@ -1,0 +1,136 @@
+package org.gramian.cli.common;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.gramian.anomaly.DetectorCard;
+import org.gramian.anomaly.DetectorEvaluation;
+import org.gramian.anomaly.DetectorTraining;
+import org.gramian.basis.QuotedText;
+import org.gramian.evaluate.PredictionTable;
+import org.gramian.report.Figures;
+import org.jspecify.annotations.Nullable;
+
+/** Text, JSON and CSV of detectors and their measures. */
+public final class DetectorText {
+    private DetectorText() {}
+
+    /** Returns a line for each value. */
+    public static String table(Map<String, ?> values) {
+        StringBuilder text = new StringBuilder();
+        values.forEach((label, value) -> text.append(
+                "%-25s %s%n".formatted(QuotedText.visible(label), QuotedText.visible(String.valueOf(value)))));
+        return text.toString();
+    }
+
+    /** Returns the compared candidates. */
+    public static String candidates(List<DetectorTraining.Candidate> candidates, boolean defects) {
+        Columns columns = new Columns().row("detector", "AUROC", "error", "");
+        for (DetectorTraining.Candidate candidate : candidates) {
+            columns.row(
+                    candidate.name(),
+                    Figures.percent(candidate.auroc()),
+                    Figures.percent(candidate.error()),
+                    candidate.chosen() ? "chosen" : "");
+        }
+        StringBuilder text = new StringBuilder();
+        columns.appendTo(text);
+        return text.append("left-out good images against ")
+                .append(defects ? "the given defects" : "synthetic defects")
+                .append(", in %; chosen: the first within one standard error of the best")
+                .append(System.lineSeparator())
+                .toString();
+    }
+
+    /** Returns the measures on test images. */
+    public static String measures(DetectorEvaluation evaluation, DetectorCard card) {
+        Map<String, String> values = new LinkedHashMap<>();
+        values.put("test images", count(evaluation, false) + " good, " + count(evaluation, true) + " anomalous");
+        evaluation.imageAuroc().ifPresent(value -> values.put("image AUROC", Figures.percent(value) + " %"));
+        evaluation.pixelAuroc().ifPresent(value -> values.put("pixel AUROC", Figures.percent(value) + " %"));
+        evaluation.aupro().ifPresent(value -> values.put("AUPRO", Figures.percent(value) + " %"));
+        values.put(
+                "threshold",
+                String.format(
+                        Locale.ROOT, "%.4f for false alarms of at most %s", card.threshold(), card.falseAlarms()));
+        evaluation.falseAlarms().ifPresent(share -> values.put("false alarms", Figures.withInterval(share)));
+        if (count(evaluation, true) > 0) {
+            values.put("recall", Figures.percent(evaluation.recall()) + " %");
+            values.put("F1", Figures.percent(evaluation.f1()) + " %");
+        }
+        return table(values);
+    }
+
+    /** Returns the measures on test images for JSON; what cannot be computed is null. */
+    public static Map<String, Object> json(DetectorEvaluation evaluation, double threshold) {
+        long anomalous = count(evaluation, true);
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("format", "gramian-detector-evaluation");
+        json.put("version", 1);
+        json.put("good", count(evaluation, false));
+        json.put("anomalous", anomalous);
+        json.put("image_auroc", orNull(evaluation.imageAuroc()));
+        json.put("pixel_auroc", orNull(evaluation.pixelAuroc()));
+        json.put("aupro", orNull(evaluation.aupro()));
+        json.put("f1", anomalous > 0 ? evaluation.f1() : null);
+        json.put("recall", anomalous > 0 ? evaluation.recall() : null);
+        json.put(
+                "false_alarms",
+                evaluation.falseAlarms().map(share -> share.value()).orElse(null));
+        json.put(
+                "false_alarms_95",
+                evaluation.falseAlarms().map(share -> share.interval()).orElse(null));
+        json.put("threshold", finite(threshold));
+        return json;
+    }
+
+    /** Returns a threshold for JSON: null if no image can be anomalous. */
+    public static @Nullable Double finite(double threshold) {
+        return Double.isFinite(threshold) ? threshold : null;
+    }
+
+    private static @Nullable Double orNull(OptionalDouble value) {
+        return value.isPresent() ? value.getAsDouble() : null;
+    }
+
+    private static long count(DetectorEvaluation evaluation, boolean anomalous) {
+        return evaluation.results().stream()
+                .filter(result -> result.image().anomalous() == anomalous)
+                .count();
+    }
+
+    /** Writes the results of test images as CSV. */
+    public static void writePredictions(Path file, DetectorEvaluation evaluation) throws IOException {
+        PredictionTable.writeCsv(file, lines -> {
+            lines.accept(List.of("image", "kind", "score", "p_value", "anomalous"));
+            for (DetectorEvaluation.Result result : evaluation.results()) {
+                lines.accept(List.of(
+                        result.image().file().toString(),
+                        result.image().kind(),
+                        Double.toString(result.score()),
+                        Double.toString(result.pValue()),
+                        Boolean.toString(result.anomalous())));
+            }
+        });
+    }
+
+    /** Returns a warning if there were too few good images for the rate of false alarms. */
+    public static Optional<String> fewImages(DetectorCard card) {
+        int found = card.calibration().size();
+        return found >= card.imagesNeeded()
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "no image can be anomalous: a rate of false alarms of %s needs %d good images, found %d;"
+                                + " use more images, or --false-alarms %.4f, the smallest possible rate",
+                        card.falseAlarms(),
+                        card.imagesNeeded(),
+                        found,
+                        Math.ceil(1e4 / (found + 1)) / 1e4));
+    }
+}

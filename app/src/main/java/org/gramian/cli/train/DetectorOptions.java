@@ -1,0 +1,130 @@
+package org.gramian.cli.train;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.gramian.anomaly.AnomalyDataset;
+import org.gramian.anomaly.DetectorTraining;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options of {@code train} for a detector of anomalies, and when one is trained. */
+final class DetectorOptions {
+    /** Options of {@code train} that a detector knows. */
+    static final Set<String> KNOWN = Set.of(
+            "--good-only",
+            "--defects",
+            "--false-alarms",
+            "--tile",
+            "--backbone",
+            "--weights",
+            "--weights-dir",
+            "--input",
+            "--image-size",
+            "--seed",
+            "--out",
+            "--device",
+            "--threads",
+            "--decode-threads",
+            "--deterministic",
+            "--libtorch",
+            "--accelerate",
+            "--no-cache",
+            "--no-report",
+            "--dry-run");
+
+    private static final double FALSE_ALARMS = 0.01;
+
+    @Option(names = "--good-only", description = "all images of DIR are good: train a detector of anomalies")
+    private boolean goodOnly;
+
+    @Option(
+            names = "--defects",
+            paramLabel = "DIR",
+            description = "images with defects, by which detectors are compared (default: synthetic defects)")
+    private @Nullable Path defects;
+
+    @Option(
+            names = "--false-alarms",
+            paramLabel = "RATE",
+            description = "largest share of good images that a detector calls anomalous (default: 0.01)")
+    private @Nullable Double falseAlarms;
+
+    @Option(
+            names = "--tile",
+            paramLabel = "PIXELS",
+            description = "detector: cut large images into tiles with sides of PIXELS (default: whole images)")
+    private @Nullable Integer tile;
+
+    /**
+     * Images of a detector.
+     *
+     * @param reason why a detector is trained
+     */
+    record Source(String reason, AnomalyDataset images, List<Path> defects) {}
+
+    /** Returns the given options. */
+    List<String> typed() {
+        List<String> typed = new ArrayList<>();
+        if (goodOnly) {
+            typed.add("--good-only");
+        }
+        if (defects != null) {
+            typed.add("--defects");
+        }
+        if (falseAlarms != null) {
+            typed.add("--false-alarms");
+        }
+        if (tile != null) {
+            typed.add("--tile");
+        }
+        return typed;
+    }
+
+    /** Returns the images if a folder is one for a detector. */
+    Optional<Source> source(Path folder) throws IOException {
+        if (goodOnly) {
+            return Optional.of(source("--good-only", new AnomalyDataset(AnomalyDataset.images(folder), List.of())));
+        }
+        if (AnomalyDataset.isMvtec(folder)) {
+            return Optional.of(source("train/good and test/", AnomalyDataset.mvtec(folder)));
+        }
+        if (AnomalyDataset.isOneClass(folder)) {
+            return Optional.of(
+                    source("images of one class", new AnomalyDataset(AnomalyDataset.images(folder), List.of())));
+        }
+        if (!typed().isEmpty()) {
+            throw new IllegalArgumentException(String.join(", ", typed()) + ": expected one class of good images in "
+                    + folder + ", found another layout; add --good-only if all images are good");
+        }
+        return Optional.empty();
+    }
+
+    private Source source(String reason, AnomalyDataset images) throws IOException {
+        if (defects == null) {
+            return new Source(reason, images, List.of());
+        }
+        List<Path> found = AnomalyDataset.images(defects);
+        if (found.isEmpty()) {
+            throw new DatasetException(defects, "expected images with defects, found none; leave --defects out");
+        }
+        return new Source(reason, images, found);
+    }
+
+    /** Returns the options of the training. */
+    DetectorTraining.Options options(Settings settings, int threads) {
+        return new DetectorTraining.Options(
+                settings.find(TrainConfig.CROPS).map(CropPlan::size).orElse(DetectorTraining.Options.DEFAULT_SIDE),
+                tile == null ? 0 : tile,
+                falseAlarms == null ? FALSE_ALARMS : falseAlarms,
+                settings.find(TrainConfig.SEED).orElse(0L),
+                threads);
+    }
+}

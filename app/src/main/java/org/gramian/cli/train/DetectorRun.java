@@ -1,0 +1,257 @@
+package org.gramian.cli.train;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.concurrent.CancellationException;
+import org.gramian.anomaly.Detector;
+import org.gramian.anomaly.DetectorCard;
+import org.gramian.anomaly.DetectorEvaluation;
+import org.gramian.anomaly.DetectorTraining;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.backbone.weights.Weights;
+import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.DetectorText;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Interruption;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.Version;
+import org.gramian.image.ImageSource;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
+import org.gramian.tensor.Device;
+import org.gramian.train.loop.Cancellation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Trains a detector of anomalies and writes its run folder at the end, so that an interrupted run leaves nothing.
+ *
+ * @param folder the images as typed
+ * @param settings backbone, weights and seed
+ */
+record DetectorRun(
+        Console console,
+        Path folder,
+        DetectorOptions.Source source,
+        Settings settings,
+        DetectorTraining.Options options,
+        WeightStore store) {
+    private static final String MODEL = "model.safetensors";
+    private static final int SHOWN = 5;
+
+    /** Prints what would be trained. */
+    int show() {
+        console.out().print(DetectorText.table(configuration()));
+        console.out().flush();
+        return ExitCode.DONE;
+    }
+
+    private Map<String, Object> configuration() {
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("images", folder.toString());
+        values.put("detector", source.reason());
+        values.put("good", source.images().good().size());
+        values.put("defects", source.defects().size());
+        values.put("test", source.images().test().size());
+        values.put("backbone", settings.get(TrainConfig.BACKBONE));
+        values.put("weights", settings.get(TrainConfig.WEIGHTS).orElse("none"));
+        values.put("image_size", options.side());
+        values.put("tile", options.tile());
+        values.put("false_alarms", options.falseAlarms());
+        values.put("seed", options.seed());
+        return values;
+    }
+
+    /** Trains, tests and writes the run folder. */
+    int train(RunFolder out, Device device) throws IOException, InterruptedException {
+        List<Path> good = source.images().good();
+        if (good.size() < DetectorTraining.FEWEST) {
+            throw new DatasetException(
+                    folder,
+                    "expected at least " + DetectorTraining.FEWEST + " good images to learn from, found "
+                            + good.size());
+        }
+        console.say("training a detector of anomalies (" + source.reason() + ") on " + good.size() + " good images; "
+                + "backbone " + settings.get(TrainConfig.BACKBONE) + " ("
+                + Objects.requireNonNull(settings.values().get("network.backbone"))
+                        .origin() + ")");
+        boolean made = !Files.exists(out.path());
+        Files.createDirectories(out.path());
+        boolean finished = false;
+        Cancellation breaks = Cancellation.onRequest();
+        try (Interruption _ = new Interruption(breaks, console::warn)) {
+            AtomicFile.require(out.path().resolve(MODEL));
+            DetectorTraining.Result result = train(device, breaks);
+            try (Detector detector = result.detector()) {
+                Optional<DetectorEvaluation> evaluation = test(detector, breaks);
+                write(out.path(), result, evaluation);
+                finished = true;
+                print(out.path(), result, evaluation);
+                return result.unreadable().isEmpty() ? ExitCode.DONE : ExitCode.DATA;
+            }
+        } catch (CancellationException _) {
+            console.warn("interrupted; nothing was written");
+            return ExitCode.INTERRUPTED;
+        } finally {
+            if (!finished && made) {
+                Files.deleteIfExists(out.path());
+            }
+        }
+    }
+
+    private DetectorTraining.Result train(Device device, Cancellation breaks) throws IOException, InterruptedException {
+        Backbone backbone = store.backbone(settings.get(TrainConfig.BACKBONE));
+        try (Arena arena = Arena.ofShared();
+                Phases phases = new Phases(console)) {
+            Weights weights = weights(backbone, arena);
+            DetectorTraining training = DetectorTraining.of(
+                    backbone,
+                    weights,
+                    device,
+                    options,
+                    phases,
+                    () -> breaks.reason().isPresent());
+            try {
+                return training.train(
+                        sources(source.images().good()),
+                        sources(source.defects()),
+                        origin(backbone, weights.provenance()));
+            } catch (IllegalArgumentException wrong) { // the options were checked before: it is the images
+                throw new DatasetException(folder, String.valueOf(wrong.getMessage()), wrong);
+            }
+        }
+    }
+
+    private Weights weights(Backbone backbone, Arena arena) throws IOException {
+        Optional<String> name = settings.get(TrainConfig.WEIGHTS);
+        if (name.isPresent()) {
+            return store.find(backbone, name.get(), arena, console::say);
+        }
+        if (backbone.about().weights().needed()) {
+            throw new IllegalArgumentException(
+                    "--weights: expected weights of " + backbone.name() + " for a detector, found none; get them with: "
+                            + CommandHint.of("weights", "get", backbone.name()));
+        }
+        return new Weights(
+                backbone.name(),
+                new LinkedHashMap<>(),
+                backbone.preprocessing(),
+                new Weights.Provenance("none", "none", "none", "none"));
+    }
+
+    private static List<ImageSource> sources(List<Path> files) {
+        return files.stream().map(ImageSource::of).toList();
+    }
+
+    private SequencedMap<String, String> origin(Backbone backbone, Weights.Provenance weights) {
+        SequencedMap<String, String> origin = new LinkedHashMap<>();
+        origin.put("backbone", backbone.name());
+        origin.put("weights", weights.fingerprint());
+        origin.put("weights.licence", weights.licence());
+        origin.put("images", Integer.toString(source.images().good().size()));
+        origin.put("defects", Integer.toString(source.defects().size()));
+        origin.put("seed", Long.toString(options.seed()));
+        origin.put("version", Version.number());
+        return origin;
+    }
+
+    private Optional<DetectorEvaluation> test(Detector detector, Cancellation breaks) {
+        var images = source.images().test();
+        if (images.isEmpty()) {
+            return Optional.empty();
+        }
+        try (Progress progress = console.progress("testing", images.size())) {
+            return Optional.of(DetectorEvaluation.of(detector, images, done -> {
+                if (breaks.reason().isPresent()) {
+                    throw new CancellationException("testing was cancelled");
+                }
+                progress.accept(done);
+            }));
+        }
+    }
+
+    private void write(Path out, DetectorTraining.Result result, Optional<DetectorEvaluation> evaluation)
+            throws IOException {
+        JsonText.write(out.resolve("config.json"), configuration());
+        JsonText.write(out.resolve("candidates.json"), result.candidates());
+        if (evaluation.isPresent()) {
+            JsonText.write(
+                    out.resolve("evaluation.json"),
+                    DetectorText.json(evaluation.get(), result.detector().card().threshold()));
+            DetectorText.writePredictions(out.resolve("predictions.csv"), evaluation.get());
+        }
+        result.detector().save(out.resolve(MODEL));
+    }
+
+    private void print(Path out, DetectorTraining.Result result, Optional<DetectorEvaluation> evaluation) {
+        result.unreadable().forEach(image -> console.warn("skipping " + QuotedText.visible(image)));
+        if (result.unused() > 0) {
+            console.say(
+                    result.unused() + " good images were left out at random: the features of all take too much memory");
+        }
+        if (!result.odd().isEmpty()) {
+            console.warn(result.odd().size() + " good images look odd; check whether they are good: "
+                    + QuotedText.visible(
+                            String.join(", ", result.odd().stream().limit(SHOWN).toList()))
+                    + (result.odd().size() > SHOWN ? ", ..." : ""));
+        }
+        DetectorCard card = result.detector().card();
+        DetectorText.fewImages(card).ifPresent(console::warn);
+        console.out()
+                .print(DetectorText.candidates(
+                        result.candidates(), !source.defects().isEmpty()));
+        evaluation.ifPresent(found -> {
+            found.skipped().forEach(image -> console.warn("skipping " + QuotedText.visible(image)));
+            console.out().println();
+            console.out().print(DetectorText.measures(found, card));
+        });
+        console.out().printf(Locale.ROOT, "%nmodel: %s%n", out.resolve(MODEL));
+        console.out().println("try: " + CommandHint.of("predict", out, "IMAGE"));
+        console.out().flush();
+    }
+
+    /** Progress of one phase after the other. */
+    private static final class Phases implements DetectorTraining.Listener, AutoCloseable {
+        private final Console console;
+        private String phase = "";
+        private @Nullable Progress progress;
+
+        Phases(Console console) {
+            this.console = console;
+        }
+
+        @Override
+        public void progress(String next, int done, int all) {
+            Progress shown = progress;
+            if (shown == null || !next.equals(phase)) {
+                close();
+                phase = next;
+                shown = console.progress(next, all);
+                progress = shown;
+            }
+            shown.accept(done);
+        }
+
+        @Override
+        public void close() {
+            if (progress != null) {
+                progress.close();
+                progress = null;
+            }
+        }
+    }
+}

@@ -9,10 +9,12 @@ import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.gramian.anomaly.DetectorNetwork;
 import org.gramian.backbone.onnx.OnnxWriter;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.Protobuf;
 import org.gramian.basis.QuotedText;
+import org.gramian.export.graph.DetectorGraph;
 import org.gramian.export.graph.ModelGraph;
 import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.model.Model;
@@ -24,7 +26,7 @@ import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
- * ONNX file of a model and its card. {@link ModelGraph} describes inputs and outputs.
+ * ONNX file of a model and its card. {@link ModelGraph} and {@link DetectorGraph} describe inputs and outputs.
  *
  * <p>The metadata are those of a model file, with the prefix {@code gramian.}. Equal models give equal bytes. A file is read only
  * if it has these metadata, no operators other than the exported ones, no external data and no functions.
@@ -60,13 +62,22 @@ public final class ExportedFile {
 
     /** Returns the content of a file; the tensors must stay readable until it is written. */
     static Protobuf.Writer content(ModelFile.Content model, int side, int opset) {
+        return content(ModelGraph.of(model, side), model.header().texts(), opset);
+    }
+
+    /** Returns the content of a file with {@link DetectorGraph}; the tensors must stay readable until it is written. */
+    public static Protobuf.Writer content(DetectorNetwork network, int opset) {
+        return content(DetectorGraph.of(network), network.metadata(), opset);
+    }
+
+    private static Protobuf.Writer content(Protobuf.Writer graph, Map<String, String> texts, int opset) {
         if (opset < OLDEST_OPSET || opset > NEWEST_OPSET) {
             throw new IllegalArgumentException(
                     "expected an ONNX operator set from " + OLDEST_OPSET + " to " + NEWEST_OPSET + ", found " + opset);
         }
         Map<String, String> metadata = new LinkedHashMap<>();
-        model.header().texts().forEach((key, text) -> metadata.put(PREFIX + key, text));
-        return requireSize(OnnxWriter.model(ModelGraph.of(model, side), opset, metadata));
+        texts.forEach((key, text) -> metadata.put(PREFIX + key, text));
+        return requireSize(OnnxWriter.model(graph, opset, metadata));
     }
 
     private static Protobuf.Writer requireSize(Protobuf.Writer content) {
@@ -91,10 +102,23 @@ public final class ExportedFile {
 
     /** Checks a file and reads its header, without loading its tensors. */
     public static ModelHeader header(Path path) throws ModelFileException {
-        Map<String, String> texts;
+        Map<String, String> texts = metadata(path);
+        try {
+            if (DetectorNetwork.isDetector(texts)) {
+                throw new IllegalArgumentException("this is a detector, not a classifier; use it by 'gramian predict',"
+                        + " 'gramian serve' or OpenDetector");
+            }
+            return ModelHeader.of(texts);
+        } catch (IllegalArgumentException | ArithmeticException wrong) {
+            throw new ModelFileException(path, String.valueOf(wrong.getMessage()), wrong);
+        }
+    }
+
+    /** Checks a file and returns its metadata without their prefix. */
+    static Map<String, String> metadata(Path path) throws ModelFileException {
         try (Arena arena = Arena.ofConfined();
                 InputFile file = InputFile.open(path)) {
-            texts = metadata(new Protobuf.Message(file.map(0, arena)));
+            return metadata(new Protobuf.Message(file.map(0, arena)));
         } catch (TensorFileException unreadable) {
             String problem = String.valueOf(unreadable.getMessage()).substring((path + ": ").length());
             throw new ModelFileException(path, problem, unreadable);
@@ -104,11 +128,6 @@ public final class ExportedFile {
                     "expected an ONNX file written by 'gramian export': " + wrong.getMessage()
                             + "; export the model again, and copy the whole file",
                     wrong);
-        }
-        try {
-            return ModelHeader.of(texts);
-        } catch (IllegalArgumentException | ArithmeticException wrong) {
-            throw new ModelFileException(path, String.valueOf(wrong.getMessage()), wrong);
         }
     }
 

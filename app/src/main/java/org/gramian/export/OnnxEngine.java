@@ -88,7 +88,12 @@ public final class OnnxEngine implements Engine, AutoCloseable {
 
     /** Runs a model of 'gramian train', whose tensors are not used any more afterwards. */
     public static OnnxEngine of(ModelFile.Content model, int side, int threads) {
-        Protobuf.Writer content = ExportedFile.content(model, side, ExportedFile.DEFAULT_OPSET);
+        OrtSession session = session(ExportedFile.content(model, side, ExportedFile.DEFAULT_OPSET), threads);
+        return new OnnxEngine(session, model.header(), side, threads);
+    }
+
+    /** Opens a file in memory; 0 threads are all cores. */
+    static OrtSession session(Protobuf.Writer content, int threads) {
         try (Arena arena = Arena.ofShared()) {
             ByteBuffer bytes = arena.allocate(content.size()).asByteBuffer();
             content.write(new OutputStream() {
@@ -103,8 +108,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
                 }
             });
             bytes.flip();
-            OrtSession session = session(threads, (environment, options) -> environment.createSession(bytes, options));
-            return new OnnxEngine(session, model.header(), side, threads);
+            return session(threads, (environment, options) -> environment.createSession(bytes, options));
         } catch (OrtException | ExecutionException | IOException wrong) {
             throw new IllegalStateException("ONNX Runtime cannot run the model: " + wrong.getMessage(), wrong);
         }
@@ -156,7 +160,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         }
     }
 
-    private static ModelFileException unusable(Path file, Exception wrong) {
+    static ModelFileException unusable(Path file, Exception wrong) {
         Throwable cause = wrong.getCause() == null ? wrong : wrong.getCause();
         return new ModelFileException(
                 file,
@@ -232,8 +236,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         }
     }
 
-    private static void require(Path file, Map<String, NodeInfo> found, String name, long... sizes)
-            throws ModelFileException {
+    static void require(Path file, Map<String, NodeInfo> found, String name, long... sizes) throws ModelFileException {
         NodeInfo info = found.get(name);
         boolean fits =
                 info != null && info.getInfo() instanceof TensorInfo tensor && Arrays.equals(tensor.getShape(), sizes);

@@ -2,11 +2,14 @@ package org.gramian.anomaly;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
@@ -17,7 +20,6 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
-import org.gramian.image.crop.Preprocessing;
 import org.gramian.model.ModelFileException;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -41,6 +43,8 @@ final class DetectorFile {
     private static final String PATCHES = "patches.";
     private static final String WHOLE = "whole.";
     private static final String CALIBRATION = "calibration.";
+    private static final ValueLayout.OfDouble NUMBER =
+            ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private DetectorFile() {}
 
@@ -69,7 +73,13 @@ final class DetectorFile {
             });
             tensors.put(CALIBRATION + "scores", stored(detector.card.calibration()));
             tensors.put(CALIBRATION + "peaks", stored(detector.card.peaks()));
-            Safetensors.writeChecked(path, tensors, texts(detector));
+            Safetensors.writeChecked(
+                    path,
+                    tensors,
+                    texts(
+                            detector.features.backbone(),
+                            detector.model.patches().kind().name(),
+                            detector.card));
         }
     }
 
@@ -78,15 +88,14 @@ final class DetectorFile {
         return StoredTensor.of(Tensors.of(all, Shape.of(all.length), DType.F64));
     }
 
-    private static SequencedMap<String, String> texts(Stored detector) {
-        DetectorCard card = detector.card;
+    static SequencedMap<String, String> texts(Backbone backbone, String kind, DetectorCard card) {
         SequencedMap<String, String> texts = new LinkedHashMap<>();
         texts.put("format", FORMAT);
         texts.put("version", VERSION);
-        texts.put("backbone", detector.features.backbone().name());
+        texts.put("backbone", backbone.name());
         texts.put("layers", JsonText.of(card.layers()));
-        detector.features.backbone().definition().ifPresent(definition -> texts.put("network", definition));
-        texts.put("detector", detector.model.patches().kind().name());
+        backbone.definition().ifPresent(definition -> texts.put("network", definition));
+        texts.put("detector", kind);
         texts.put("preprocessing", card.preprocessing().text());
         texts.put("width", Integer.toString(card.width()));
         texts.put("height", Integer.toString(card.height()));
@@ -106,6 +115,17 @@ final class DetectorFile {
      */
     static Stored read(Path path, Device device) throws ModelFileException {
         try (Arena arena = Arena.ofConfined()) {
+            return stored(network(path, arena), device);
+        }
+    }
+
+    /**
+     * Reads the network into host memory.
+     *
+     * @throws ModelFileException if the file is not a usable detector
+     */
+    static DetectorNetwork network(Path path, Arena arena) throws ModelFileException {
+        try {
             TensorFile file = Safetensors.read(path, arena);
             if (!FORMAT.equals(file.metadata().get("format"))) {
                 throw new IllegalArgumentException(
@@ -113,7 +133,7 @@ final class DetectorFile {
                                 ? "this is a classifier, not a detector; use it by 'gramian predict' or Classifier.load"
                                 : "expected a detector written by 'gramian train' from good images, found another safetensors file");
             }
-            return parse(new Reader(file.metadata(), file.tensors(), device), file.checked());
+            return parse(file);
         } catch (TensorFileException wrong) {
             throw new ModelFileException(path, "cannot be read as a detector: " + wrong.getMessage(), wrong);
         } catch (IllegalArgumentException | ArithmeticException wrong) {
@@ -130,146 +150,125 @@ final class DetectorFile {
         }
     }
 
-    private static Stored parse(Reader reader, boolean checked) {
-        if (!VERSION.equals(reader.text("version"))) {
-            throw new IllegalArgumentException("is a detector of format version "
-                    + QuotedText.text(reader.text("version")) + ", this program reads version " + VERSION);
+    private static DetectorNetwork parse(TensorFile file) {
+        Map<String, String> texts = file.metadata();
+        String version = DetectorNetwork.text(texts, "version");
+        if (!VERSION.equals(version)) {
+            throw new IllegalArgumentException("is a detector of format version " + QuotedText.text(version)
+                    + ", this program reads version " + VERSION);
         }
-        if (!checked) {
+        if (!file.checked()) {
             throw new IllegalArgumentException("expected a detector with checksums, found none; train it again");
         }
-        DetectorCard card = reader.card();
-        String name = reader.text("backbone");
-        String definition = reader.texts.get("network");
+        DetectorCard card = DetectorNetwork.card(texts, values(file, "scores"), values(file, "peaks"));
+        String name = DetectorNetwork.text(texts, "backbone");
+        String definition = texts.get("network");
         Backbone whole = definition == null ? Backbone.of(name) : Backbone.of(name, definition, card.preprocessing());
         Backbone cut = whole.cutAt(String.join("+", card.layers()));
-        PatchModel.Kind kind = reader.kind();
-        ParameterSet parameters = reader.parameters(cut);
+        Shape grid = Features.grid(cut, card.layers(), new Size(card.width(), card.height()));
+        Map<String, StoredTensor> used = new LinkedHashMap<>();
+        for (ParameterSpec spec : cut.parameters()) {
+            StoredTensor tensor = tensor(file, BACKBONE + spec.name());
+            if (!tensor.shape().equals(spec.shape())) {
+                throw new IllegalArgumentException("expected " + QuotedText.text(BACKBONE + spec.name()) + " to be "
+                        + spec.shape() + ", found " + tensor.shape());
+            }
+            used.put(BACKBONE + spec.name(), tensor);
+        }
+        PatchModel.Kind kind = kind(DetectorNetwork.text(texts, "detector"));
+        addFitted(file, PATCHES, kind, grid.elements(), cut.channels(), used);
+        if (card.wholeScale() > 0) {
+            addFitted(file, WHOLE, PatchModel.Kind.GAUSSIAN, grid.elements(), cut.channels(), used);
+        }
+        return new DetectorNetwork(
+                cut, kind.name(), Math.toIntExact(grid.at(0)), Math.toIntExact(grid.at(1)), used, card);
+    }
+
+    private static void addFitted(
+            TensorFile file, String prefix, PatchModel.Kind kind, long p, long d, Map<String, StoredTensor> used) {
+        Map<String, Shape> shapes = new LinkedHashMap<>();
+        for (String name : kind.names()) {
+            StoredTensor tensor = tensor(file, prefix + name);
+            shapes.put(name, tensor.shape());
+            used.put(prefix + name, tensor);
+        }
+        kind.requireShapes(shapes, p, d);
+    }
+
+    private static PatchModel.Kind kind(String name) {
+        for (PatchModel.Kind kind : PatchModel.Kind.values()) {
+            if (kind.name().equals(name)) {
+                return kind;
+            }
+        }
+        throw new IllegalArgumentException("unknown detector " + QuotedText.text(name));
+    }
+
+    private static StoredTensor tensor(TensorFile file, String name) {
+        StoredTensor tensor = file.tensors().get(name);
+        if (tensor == null) {
+            throw new IllegalArgumentException("missing tensor " + QuotedText.text(name));
+        }
+        if (tensor.type() != (name.startsWith(CALIBRATION) ? DType.F64 : DType.F32)
+                || tensor.firstNonFinite().isPresent()) {
+            throw new IllegalArgumentException("expected finite numbers in " + QuotedText.text(name) + ", found "
+                    + tensor.type() + " or numbers that are not finite");
+        }
+        return tensor;
+    }
+
+    private static List<Double> values(TensorFile file, String name) {
+        StoredTensor stored = tensor(file, CALIBRATION + name);
+        if (stored.shape().rank() != 1) {
+            throw new IllegalArgumentException(
+                    "expected a list of numbers in " + CALIBRATION + name + ", found " + stored.shape());
+        }
+        return Arrays.stream(stored.data().toArray(NUMBER)).boxed().toList();
+    }
+
+    private static Stored stored(DetectorNetwork network, Device device) {
+        List<ParameterSpec> specs = network.backbone().parameters().stream()
+                .map(spec -> new ParameterSpec(
+                        spec.name(),
+                        spec.shape(),
+                        spec.role(),
+                        (_, _, _) -> get(network, BACKBONE + spec.name()).toTensor()))
+                .toList();
+        DetectorCard card = network.card();
         Features features = Features.of(
-                whole,
+                network.backbone(),
                 card.layers(),
-                parameters,
+                ParameterSet.initialize(specs, new SplittableRandom(0), DType.F32, device),
                 card.preprocessing(),
                 new Size(card.width(), card.height()),
-                reader.device);
+                device);
         try (Scope scope = Scope.open()) {
-            long d = cut.channels();
-            long positions = features.grid().elements();
-            PatchModel patches = kind.of(reader.tensors(PATCHES, scope));
-            patches.requireShapes(positions, d);
-            Map<String, Tensor> ofWhole = reader.tensors(WHOLE, scope);
-            Optional<Whitening> mean = ofWhole.isEmpty()
+            PatchModel patches = kind(network.kind()).of(fitted(network, PATCHES, device, scope));
+            Map<String, Tensor> mean = fitted(network, WHOLE, device, scope);
+            Optional<Whitening> whole = mean.isEmpty()
                     ? Optional.empty()
-                    : Optional.of(((PatchModel.Gaussian) PatchModel.Kind.GAUSSIAN.of(ofWhole)).whitening());
-            mean.ifPresent(each -> new PatchModel.Gaussian(each).requireShapes(positions, d));
-            return new Stored(features, new AnomalyModel(patches, mean), card);
+                    : Optional.of(((PatchModel.Gaussian) PatchModel.Kind.GAUSSIAN.of(mean)).whitening());
+            return new Stored(features, new AnomalyModel(patches, whole), card);
         } catch (RuntimeException failed) {
             features.close();
             throw failed;
         }
     }
 
-    /** Reads the parts of a file. */
-    private record Reader(Map<String, String> texts, Map<String, StoredTensor> tensors, Device device) {
-        String text(String key) {
-            String text = texts.get(key);
-            if (text == null) {
-                throw new IllegalArgumentException("expected the metadata " + QuotedText.text(key) + ", found none");
+    private static StoredTensor get(DetectorNetwork network, String name) {
+        return Objects.requireNonNull(network.tensors().get(name));
+    }
+
+    /** Returns the tensors with a prefix on the device; they outlive the scope. */
+    private static Map<String, Tensor> fitted(DetectorNetwork network, String prefix, Device device, Scope scope) {
+        Map<String, Tensor> found = new LinkedHashMap<>();
+        network.tensors().forEach((name, tensor) -> {
+            if (name.startsWith(prefix)) {
+                found.put(
+                        name.substring(prefix.length()),
+                        scope.keep(tensor.toTensor().to(device)));
             }
-            return text;
-        }
-
-        private int integer(String key) {
-            double value = JsonText.number(key, text(key));
-            if (value != Math.rint(value) || Math.abs(value) > 1 << 24) {
-                throw new IllegalArgumentException("expected a whole number as " + key + ", found " + text(key));
-            }
-            return (int) value;
-        }
-
-        DetectorCard card() {
-            return new DetectorCard(
-                    Preprocessing.parse(text("preprocessing")),
-                    JsonText.strings("layers", text("layers")),
-                    integer("width"),
-                    integer("height"),
-                    integer("tile"),
-                    JsonText.number("patchScale", text("patchScale")),
-                    JsonText.number("wholeScale", text("wholeScale")),
-                    JsonText.number("falseAlarms", text("falseAlarms")),
-                    values("scores"),
-                    values("peaks"),
-                    JsonText.texts("origin", text("origin")),
-                    JsonText.numbers("metrics", text("metrics")));
-        }
-
-        private List<Double> values(String name) {
-            StoredTensor stored = stored(CALIBRATION + name);
-            if (stored.type() != DType.F64
-                    || stored.shape().rank() != 1
-                    || stored.firstNonFinite().isPresent()) {
-                throw new IllegalArgumentException("expected finite numbers in " + CALIBRATION + name);
-            }
-            try (Scope _ = Scope.open()) {
-                return Arrays.stream(stored.toTensor().toDoubles()).boxed().toList();
-            }
-        }
-
-        PatchModel.Kind kind() {
-            String name = text("detector");
-            for (PatchModel.Kind kind : PatchModel.Kind.values()) {
-                if (kind.name().equals(name)) {
-                    return kind;
-                }
-            }
-            throw new IllegalArgumentException("unknown detector " + QuotedText.text(name));
-        }
-
-        private StoredTensor stored(String name) {
-            StoredTensor tensor = tensors.get(name);
-            if (tensor == null) {
-                throw new IllegalArgumentException("missing tensor " + QuotedText.text(name));
-            }
-            return tensor;
-        }
-
-        ParameterSet parameters(Backbone cut) {
-            List<ParameterSpec> stored = cut.parameters().stream()
-                    .map(spec -> new ParameterSpec(
-                            spec.name(),
-                            spec.shape(),
-                            spec.role(),
-                            (_, _, _) -> checked(BACKBONE + spec.name(), spec.shape())))
-                    .toList();
-            return ParameterSet.initialize(stored, new SplittableRandom(0), DType.F32, device);
-        }
-
-        private Tensor checked(String name, Shape shape) {
-            StoredTensor tensor = stored(name);
-            if (!tensor.shape().equals(shape)) {
-                throw new IllegalArgumentException(
-                        "expected " + QuotedText.text(name) + " to be " + shape + ", found " + tensor.shape());
-            }
-            return finite(name, tensor);
-        }
-
-        private static Tensor finite(String name, StoredTensor tensor) {
-            if (tensor.type() != DType.F32 || tensor.firstNonFinite().isPresent()) {
-                throw new IllegalArgumentException("expected finite float32 numbers in " + QuotedText.text(name));
-            }
-            return tensor.toTensor();
-        }
-
-        /** Returns the tensors with a prefix on the device; they outlive the scope. */
-        Map<String, Tensor> tensors(String prefix, Scope scope) {
-            Map<String, Tensor> found = new LinkedHashMap<>();
-            tensors.forEach((name, tensor) -> {
-                if (name.startsWith(prefix)) {
-                    Tensor value = finite(name, tensor).to(device);
-                    found.put(name.substring(prefix.length()), scope.keep(value));
-                }
-            });
-            return found;
-        }
+        });
+        return found;
     }
 }

@@ -104,6 +104,10 @@ record Features(
 
     /** Returns rows and columns of the grid. */
     Shape grid() {
+        return grid(backbone, layers, size);
+    }
+
+    static Shape grid(Backbone backbone, List<String> layers, Size size) {
         List<Shape> shapes = layers.stream()
                 .map(layer -> backbone.cutAt(layer).features(size.height(), size.width()))
                 .toList();

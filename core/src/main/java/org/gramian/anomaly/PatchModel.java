@@ -44,6 +44,36 @@ sealed interface PatchModel {
             };
         }
 
+        /** Returns the names of the tensors. */
+        List<String> names() {
+            return switch (this) {
+                case GAUSSIAN -> List.of("mean", "whitening");
+                case NEIGHBOURS -> List.of("mean", "whitening", "bank");
+                case POSITIONS -> List.of("mean", "precision", "factor");
+            };
+        }
+
+        /**
+         * Checks the shapes of the tensors.
+         *
+         * @throws IllegalArgumentException if they are not those of p positions and d channels
+         */
+        void requireShapes(Map<String, Shape> shapes, long p, long d) {
+            shapes.forEach((name, shape) -> {
+                boolean fits = switch (name) {
+                    case "whitening" -> shape.equals(Shape.of(d, d));
+                    case "bank" -> shape.rank() == 2 && shape.at(0) > 0 && shape.at(1) == d;
+                    case "factor" -> shape.rank() == 3 && shape.at(0) == p && shape.at(1) == d && shape.at(2) > 0;
+                    case "precision" -> shape.equals(Shape.of(p, d));
+                    default -> shape.equals(this == POSITIONS ? Shape.of(p, d) : Shape.of(d));
+                };
+                if (!fits) {
+                    throw new IllegalArgumentException("tensor '" + name + "' of the detector has the shape " + shape
+                            + ", which does not fit " + p + " positions of " + d + " channels");
+                }
+            });
+        }
+
         private static Whitening whitening(Map<String, Tensor> tensors) {
             return new Whitening(get(tensors, "mean"), get(tensors, "whitening"));
         }
@@ -65,28 +95,6 @@ sealed interface PatchModel {
 
     /** Returns the fitted tensors by name. */
     Map<String, Tensor> tensors();
-
-    /**
-     * Checks the shapes of the tensors.
-     *
-     * @throws IllegalArgumentException if they are not those of p positions and d channels
-     */
-    default void requireShapes(long p, long d) {
-        tensors().forEach((name, tensor) -> {
-            Shape shape = tensor.shape();
-            boolean fits = switch (name) {
-                case "whitening" -> shape.equals(Shape.of(d, d));
-                case "bank" -> shape.rank() == 2 && shape.at(0) > 0 && shape.at(1) == d;
-                case "factor" -> shape.rank() == 3 && shape.at(0) == p && shape.at(1) == d && shape.at(2) > 0;
-                case "precision" -> shape.equals(Shape.of(p, d));
-                default -> shape.equals(kind() == Kind.POSITIONS ? Shape.of(p, d) : Shape.of(d));
-            };
-            if (!fits) {
-                throw new IllegalArgumentException("tensor '" + name + "' of the detector has the shape " + shape
-                        + ", which does not fit " + p + " positions of " + d + " channels");
-            }
-        });
-    }
 
     /** Returns {@code Σ x²} over the last dimension of {@code [n, p, d]}, {@code [n, p]}. */
     private static Tensor norms(Tensor x) {

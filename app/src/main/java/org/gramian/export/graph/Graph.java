@@ -73,7 +73,9 @@ final class Graph {
             default -> value;
         });
         List<String> entering = inputs.stream().map(Value::name).toList();
-        nodes.add(new OnnxNode(name, operator, entering, List.of(name), encoded));
+        List<String> leaving =
+                operator.equals("TopK") ? List.of(name, unique(path(operator) + "/indices")) : List.of(name);
+        nodes.add(new OnnxNode(name, operator, entering, leaving, encoded));
         return new Value(this, name, sizes);
     }
 

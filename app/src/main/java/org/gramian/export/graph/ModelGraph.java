@@ -36,7 +36,7 @@ public final class ModelGraph {
             Set.of(("Abs Add ArgMax AveragePool BatchNormalization Clip Concat Conv Div Erf Exp Expand Gather Gemm"
                             + " GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max MaxPool"
                             + " Mul Neg Pad Pow Reciprocal ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax Sqrt Sub Sum"
-                            + " Tanh Transpose Where")
+                            + " Tanh TopK Transpose Where")
                     .split(" ", -1));
 
     private ModelGraph() {}

@@ -54,6 +54,11 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
     }
 
     private Value featuresOfOne(Backbone backbone, Value images) {
+        return stacked(layers(backbone, images));
+    }
+
+    /** Returns the maps of the cut layers of one network, in its order. */
+    List<Value> layers(Backbone backbone, Value images) {
         List<Value> taken = new ArrayList<>();
         Value state = images;
         Shape maps = Shape.of(images.at(1), images.at(2), images.at(3));
@@ -66,7 +71,7 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
                 taken.add(stage.passesMaps() ? state : graph.in(stage.name(), () -> features(tokens, shape)));
             }
         }
-        return stacked(taken);
+        return taken;
     }
 
     /** Resizes maps to the size of the first and concatenates them. */

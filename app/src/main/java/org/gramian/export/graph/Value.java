@@ -306,6 +306,11 @@ record Value(Graph graph, String name, List<Long> sizes) {
         return graph.node("GlobalAveragePool", List.of(at(0), at(1), 1L, 1L), List.of(this));
     }
 
+    /** Returns the largest elements along the last axis, in descending order. */
+    Value largest(int count) {
+        return graph.node("TopK", with(rank() - 1, count), List.of(this, graph.integers("count", count)));
+    }
+
     Value globalMax() {
         return graph.node("GlobalMaxPool", List.of(at(0), at(1), 1L, 1L), List.of(this));
     }

@@ -154,9 +154,7 @@ sealed interface PatchModel {
                                     ? image
                                     : image.select(
                                             0,
-                                            indices(random.longs(each, 0, positions)
-                                                    .distinct()
-                                                    .toArray())));
+                                            indices(random.longs(each, 0, positions).distinct().toArray()).to(image.device())));
                 }
                 Tensor pool = whitening.apply(Tensors.concat(parts, 0));
                 Tensor projection = Tensors.gaussian(random, Shape.of(pool.size(1), PROJECTED), DType.F32)

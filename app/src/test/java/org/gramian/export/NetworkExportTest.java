@@ -81,12 +81,6 @@ class NetworkExportTest {
         requireAgreement(Backbone.of(network, layers), pooling, side, opset);
     }
 
-    @Test
-    void jointBackboneAgrees() throws IOException {
-        Backbone backbone = Backbone.of("squeezenet+resnet18").cutAt("squeezenet:fire4+resnet18:layer1");
-        requireAgreement(backbone, "[layer:resnet18:layer1/average+average/l2]", 51, ExportedFile.DEFAULT_OPSET);
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {13, 14, 15, 16, 18, 19, 20, 21})
     void everySupportedOperatorSetAgrees(int opset) throws IOException {

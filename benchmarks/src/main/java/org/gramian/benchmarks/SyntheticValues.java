@@ -140,11 +140,8 @@ final class SyntheticValues {
     }
 
     private static Set<String> branchEnds(Backbone backbone) {
-        boolean joint = backbone.networks().size() > 1;
-        return backbone.networks().stream()
-                .flatMap(network -> network.stages(NetworkLayer.class).stream()
-                        .flatMap(SyntheticValues::branchEnds)
-                        .map(name -> joint ? network.name() + "." + name : name))
+        return backbone.stages(NetworkLayer.class).stream()
+                .flatMap(SyntheticValues::branchEnds)
                 .collect(Collectors.toSet());
     }
 

@@ -8,24 +8,25 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.Backbones.OnnxNetworks;
 import org.gramian.backbone.network.NetworkLayer;
+import org.gramian.backbone.network.NetworkLayer.Chain;
 import org.gramian.backbone.network.NetworkLayer.Rewriting;
 import org.gramian.backbone.onnx.OnnxGraph;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,74 +41,49 @@ public final class Backbone {
     /** Last layer of every network with class scores: {@code [1000, 1, 1]} for ImageNet. */
     public static final String LOGITS = NetworkLayer.LOGITS;
 
-    /** Between networks, and between layers. */
-    static final String AND = "+";
-
     /** Upper bound of the search for the smallest image size. */
     private static final int LARGEST_MINIMUM = 512;
 
     /** Largest number of characters of a definition; that of a network with 2,000 operators has about 400,000. */
     static final int LONGEST_DEFINITION = 8_000_000;
 
-    private final String name;
-    private final List<BackbonePart> parts;
+    private final LayerSelection cut;
     private final Optional<String> definition;
+    private final Rewriting rewriting;
 
-    private Backbone(String name, List<BackbonePart> parts, Optional<String> definition) {
-        this.name = name;
-        this.parts = List.copyOf(parts);
+    /** Layers up to the last feature layer after the rewriting. */
+    private final List<NetworkLayer> computed;
+
+    private Backbone(LayerSelection cut, Optional<String> definition, Rewriting rewriting) {
+        this.cut = cut;
         this.definition = definition;
+        this.rewriting = rewriting;
+        this.computed = rewriting.apply(cut.stages(), cut::takes);
     }
 
     private Backbone(LayerSelection cut, Optional<String> definition) {
-        this(
-                cut.network().name(),
-                List.of(new BackbonePart("", cut, cut.network().about().preprocessing())),
-                definition);
+        this(cut, definition, (layers, _) -> layers);
     }
 
     /**
-     * Returns a network with its default feature layer, or several networks on the same image.
+     * Returns a network with its default feature layer.
      *
-     * <p>The features of {@code a+b} are those of a and b, resized to the height and width of a's and concatenated along
-     * channels. Layers are named {@code a:layer}. Images are preprocessed for a; b converts them.
-     *
-     * @param name name of the network, such as {@code vgg16}, or of two or three, such as {@code vgg16+resnet50}
-     * @throws IllegalArgumentException if a name is unknown; the message lists all names
+     * @param name name of the network, such as {@code vgg16}
+     * @throws IllegalArgumentException if the name is unknown; the message lists all names
      */
     public static Backbone of(String name) {
-        return name.contains(AND)
-                ? new Backbone(name, BackbonePart.joint(name), Optional.empty())
-                : of(Backbones.network(name), Optional.empty());
+        return of(Backbones.network(name), Optional.empty());
     }
 
     /**
      * Returns this backbone with other layers computed by {@link #apply} and {@link #after}; {@link #trace} computes the original
      * ones.
      *
-     * @param rewriting replaces layers by others with the same parameters and results; these types are internal to Gramian
+     * @param replacement replaces layers by others with the same parameters and results; these types are internal to Gramian
      */
     @SuppressWarnings("exports")
-    public Backbone rewritten(Rewriting rewriting) {
-        return new Backbone(
-                name, parts.stream().map(part -> part.rewritten(rewriting)).toList(), definition);
-    }
-
-    /** Returns the networks of a joint backbone, each with its feature layers; else this backbone alone. */
-    public List<Backbone> networks() {
-        return parts.size() == 1
-                ? List.of(this)
-                : parts.stream()
-                        .map(part -> new Backbone(part.cut(), Optional.empty()))
-                        .toList();
-    }
-
-    /** Returns the only network. */
-    private BackbonePart only() {
-        if (parts.size() > 1) {
-            throw new IllegalArgumentException("expected one network, found the joint backbone " + name);
-        }
-        return parts.getFirst();
+    public Backbone rewritten(Rewriting replacement) {
+        return new Backbone(cut, definition, replacement);
     }
 
     private static Backbone of(Network network, Optional<String> definition) {
@@ -153,18 +129,10 @@ public final class Backbone {
     /**
      * Returns the same network with another feature layer or layers.
      *
-     * <p>A network that is not built in can be cut at any tensor, also inside a branch; it then ends there.
-     *
      * @throws IllegalArgumentException if a layer is unknown or the layers are not in the network's order
      */
     public Backbone cutAt(String layer) {
-        if (parts.size() > 1) {
-            return new Backbone(name, BackbonePart.cut(parts, layer, defaultLayer()), definition);
-        }
-        Network network = only().network();
-        boolean inside = definition.isPresent() && !layer.contains(AND) && !layers().contains(layer);
-        Network cutNetwork = inside ? OnnxNetworks.upTo(layer, network, definition.get()) : network;
-        return new Backbone(LayerSelection.of(cutNetwork, layer), definition);
+        return new Backbone(LayerSelection.of(cut.network(), layer), definition);
     }
 
     /**
@@ -173,87 +141,74 @@ public final class Backbone {
      * @throws IllegalArgumentException if no layer follows
      */
     public ClassifierTail tail() {
-        if (parts.size() > 1) {
-            throw new IllegalArgumentException(
-                    "the joint backbone " + name + " has no tail; use average instead, or one backbone");
-        }
-        return new ClassifierTail(only().cut());
+        return new ClassifierTail(cut);
     }
 
     /** Returns the name of the network, such as {@code vgg16}. */
     public String name() {
-        return name;
+        return cut.network().name();
     }
 
     /** Returns the feature layer, such as {@code conv5_3}, or layers, such as {@code conv5_2+conv5_3}. */
     public String layer() {
-        return String.join(AND, cutLayers());
+        return cut.text();
     }
 
     /**
-     * Returns the computed layers of a type in order, up to the last feature layer, of a backbone of one network.
+     * Returns the computed layers of a type in order, up to the last feature layer.
      *
      * @param type type of layer; these types are internal to Gramian
      */
     public <T> List<T> stages(Class<T> type) {
-        return only().cut().stages().stream()
-                .filter(type::isInstance)
-                .map(type::cast)
-                .toList();
+        return cut.stages().stream().filter(type::isInstance).map(type::cast).toList();
     }
 
-    private <T> List<T> all(Function<BackbonePart, Stream<T>> values) {
-        return parts.stream().flatMap(values).toList();
+    private static List<String> names(List<NetworkLayer> stages) {
+        return stages.stream().map(NetworkLayer::name).toList();
+    }
+
+    private static List<ParameterSpec> parameters(List<NetworkLayer> stages) {
+        return new Chain("", stages).parameters(NetworkLayer.COLOURS);
     }
 
     /** Returns the names of the computed layers, up to the last feature layer. */
     public List<String> layersUsed() {
-        return all(part -> part.layers(part.cut().stages()));
+        return names(cut.stages());
     }
 
     /** Returns the names of all layers of the network in order. */
     public List<String> layers() {
-        return all(part -> part.layers(part.network().stages()));
-    }
-
-    /** Returns a selection of layers of each network, {@code a+b}. */
-    private String selection(Function<Network.Cuts, String> layers) {
-        return String.join(
-                AND,
-                all(part -> Stream.of(layers.apply(part.network().cuts()).split(Pattern.quote(AND), -1))
-                        .map(part::layer)));
+        return names(cut.network().stages());
     }
 
     /** Returns the default feature layer. */
     public String defaultLayer() {
-        return selection(Network.Cuts::defaultLayer);
+        return cut.network().cuts().defaultLayer();
     }
 
     /** Returns the feature layer or layers ({@code a+b}) on which {@code --pooling auto} compares poolings. */
     public String selectionLayers() {
-        return selection(Network.Cuts::selectionLayers);
+        return cut.network().cuts().selectionLayers();
     }
 
     /** Returns the feature layer or layers ({@code a+b}) that {@code --pooling auto} fine-tunes. */
     public String fineTunedLayers() {
-        return selection(Network.Cuts::fineTunedLayers);
+        return cut.network().cuts().fineTunedLayers();
     }
 
     /** Returns title, citation, image size and origin of the weights. */
     public BackboneInfo about() {
-        List<BackboneInfo> each =
-                parts.stream().map(part -> part.network().about()).toList();
-        return each.size() == 1 ? each.getFirst() : BackboneInfo.joint(each);
+        return cut.network().about();
     }
 
     /** Returns the preprocessing of the usual weights. */
     public Preprocessing preprocessing() {
-        return parts.getFirst().given();
+        return about().preprocessing();
     }
 
     /** Returns the parameters up to the last feature layer. */
     public List<ParameterSpec> parameters() {
-        return all(part -> part.parameters(part.cut().stages()));
+        return parameters(cut.stages());
     }
 
     /** Returns the number of feature channels c, summed over all feature layers. */
@@ -263,20 +218,21 @@ public final class Backbone {
 
     /** Returns the number of channels of each feature layer, in the order of {@link #cutLayers}. */
     public List<Long> channelsOfLayers() {
-        return all(part -> part.cut().channels().stream());
+        return cut.channels();
     }
 
     /** Returns the feature layers, one to four, in the network's order. */
     public List<String> cutLayers() {
-        return all(part -> part.cut().layers().stream().map(part::layer));
+        return cut.layers();
     }
 
     /** Returns the names of the parameters that only class scores need, independent of the feature layer. */
     public Set<String> classifier() {
         // Names do not depend on how many maps enter.
-        return new LinkedHashSet<>(all(part -> part.network().classifier().stream()
-                .flatMap(stage -> part.parameters(List.of(stage)))
-                .map(ParameterSpec::name)));
+        return cut.network().classifier().stream()
+                .flatMap(stage -> parameters(List.of(stage)).stream())
+                .map(ParameterSpec::name)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     /** Counts the trainable numbers up to the last feature layer, without batch-norm statistics and fixed filters. */
@@ -296,31 +252,31 @@ public final class Backbone {
         if (height < 1 || width < 1) {
             throw new IllegalArgumentException("expected images of at least 1×1, found " + height + "×" + width);
         }
-        for (BackbonePart part : parts) {
-            Shape maps = Shape.of(NetworkLayer.COLOURS, height, width);
-            for (NetworkLayer stage : part.cut().stages()) {
-                maps = stage.output(maps);
-                if (maps.elements() == 0) {
-                    throw new IllegalArgumentException("images of " + height + "×" + width + " do not fit " + this
-                            + ": the input of layer " + part.layer(stage.name())
-                            + " is too small or of the wrong size; " + smallest());
-                }
+        Shape maps = Shape.of(NetworkLayer.COLOURS, height, width);
+        for (NetworkLayer stage : cut.stages()) {
+            maps = stage.output(maps);
+            if (maps.elements() == 0) {
+                throw new IllegalArgumentException("images of " + height + "×" + width + " do not fit " + this
+                        + ": the input of layer " + stage.name() + " is too small or of the wrong size; " + smallest());
             }
         }
-        return parts.getFirst().cut().features(height, width).with(0, channels());
+        return cut.features(height, width);
     }
 
     /** Estimates the number of elements that training keeps of one image, for each computed layer. */
     public List<Long> activations(int height, int width) {
-        return all(part -> part.activations(height, width));
+        List<Long> each = new ArrayList<>();
+        Shape maps = Shape.of(NetworkLayer.COLOURS, height, width);
+        for (NetworkLayer stage : cut.stages()) {
+            each.add(stage.activations(maps));
+            maps = stage.output(maps);
+        }
+        return each;
     }
 
     /** Returns whether images of that size can be used. */
     public boolean fits(int height, int width) {
-        return height > 0
-                && width > 0
-                && parts.stream()
-                        .allMatch(part -> part.cut().features(height, width).elements() > 0);
+        return height > 0 && width > 0 && cut.features(height, width).elements() > 0;
     }
 
     private String smallest() {
@@ -362,8 +318,14 @@ public final class Backbone {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Bindings bindings = Bindings.of(parameters.variables(tape));
-            List<ParameterSpec> specs =
-                    parts.stream().flatMap(part -> part.folded(bindings)).toList();
+            List<ParameterSpec> specs = cut.stages().stream()
+                    .flatMap(NetworkLayer::convolutions)
+                    .flatMap(conv -> conv.folded(bindings).entrySet().stream())
+                    .map(entry -> {
+                        Tensor value = entry.getValue().value();
+                        return new ParameterSpec(entry.getKey(), value.shape(), Role.FITTED, (_, _, _) -> value.copy());
+                    })
+                    .toList();
             return specs.isEmpty()
                     ? new ParameterSet()
                     : ParameterSet.initialize(
@@ -393,15 +355,52 @@ public final class Backbone {
                     this + ": expected images [n, 3, height, width], found " + images.value());
         }
         features(Math.toIntExact(shape.at(2)), Math.toIntExact(shape.at(3)));
-        Tape tape = images.tape();
+        return run(listener == null ? computed : cut.stages(), images, new ArrayList<>(), parameters, listener, layers);
+    }
+
+    /** Computes the features from the input of a layer and the feature layers before it. */
+    private Var run(
+            List<NetworkLayer> stages,
+            Var start,
+            List<Var> taken,
+            Bindings parameters,
+            @Nullable BiConsumer<String, Var> listener,
+            Consumer<Var> layers) {
+        Tape tape = start.tape();
         int begun = tape.mark();
-        List<Var> each = new ArrayList<>();
-        for (BackbonePart part : parts) {
-            each.add(part.apply(images, parameters, listener, layers));
+        int mark = begun;
+        Var state = start;
+        Shape maps =
+                Shape.of(start.shape().at(1), start.shape().at(2), start.shape().at(3));
+        for (NetworkLayer stage : stages) {
+            state = stage.apply(state, parameters);
+            maps = stage.output(maps);
+            if (listener != null) {
+                listener.accept(stage.name(), stage.features(state, maps));
+            }
+            tape.keepOnly(state, mark);
+            if (cut.takes(stage)) {
+                taken.add(stage.features(state, maps));
+                mark = tape.mark(); // values before the mark are kept
+            }
         }
-        Var features = BackbonePart.stacked(each);
+        taken.forEach(layers);
+        Var features = stacked(taken);
         tape.keepOnly(features, begun);
         return features;
+    }
+
+    /** Resizes feature maps to the size of the first and concatenates them along channels. */
+    private static Var stacked(List<Var> taken) {
+        if (taken.size() == 1) {
+            return taken.getFirst();
+        }
+        Shape grid = taken.getFirst().shape();
+        return Var.concat(
+                taken.stream()
+                        .map(maps -> Interpolation.resize(maps, grid.at(2), grid.at(3)))
+                        .toList(),
+                1);
     }
 
     /**
@@ -423,26 +422,22 @@ public final class Backbone {
                     "the features of " + this + " cannot be computed from the layer '" + layer + "'"
                             + NearestWord.suggestion(layer, whole) + " alone; use one of " + String.join(", ", whole));
         }
-        LayerSelection cut = only().cut();
         List<NetworkLayer> all = cut.stages();
         int next = layersUsed().indexOf(layer) + 1;
         List<Var> taken = new ArrayList<>();
         if (cut.takes(all.get(next - 1))) {
             taken.add(maps);
         }
-        return only().after(all.subList(next, all.size()), maps, taken, parameters);
+        List<NetworkLayer> following = rewriting.apply(all.subList(next, all.size()), cut::takes);
+        return run(following, maps, taken, parameters, null, _ -> {});
     }
 
     /**
      * Returns the layers whose feature maps alone determine the features: those up to the first feature layer, without
-     * layers that pass on more than their maps, unless they are the only feature layer. Of a joint backbone these are the
-     * features themselves.
+     * layers that pass on more than their maps, unless they are the only feature layer.
      */
     public List<String> wholeLayers() {
-        if (parts.size() > 1) {
-            return List.of(layer());
-        }
-        List<NetworkLayer> used = only().cut().stages();
+        List<NetworkLayer> used = cut.stages();
         return used.subList(0, layersUsed().indexOf(cutLayers().getFirst()) + 1).stream()
                 .filter(stage -> stage.passesMaps() || stage.name().equals(layer()))
                 .map(NetworkLayer::name)

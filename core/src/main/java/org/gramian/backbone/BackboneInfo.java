@@ -1,8 +1,6 @@
 package org.gramian.backbone;
 
 import java.util.List;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.gramian.image.crop.Preprocessing;
 
 /**
@@ -11,23 +9,6 @@ import org.gramian.image.crop.Preprocessing;
  * @param size rows and columns of its training images
  */
 public record BackboneInfo(String title, String citation, int size, Preprocessing preprocessing, Weights weights) {
-    /** Returns the description of several networks on the same image, preprocessed for the first. */
-    static BackboneInfo joint(List<BackboneInfo> networks) {
-        return new BackboneInfo(
-                joined(" and ", networks, BackboneInfo::title),
-                joined("; ", networks, BackboneInfo::citation),
-                networks.stream().mapToInt(BackboneInfo::size).max().orElseThrow(),
-                networks.getFirst().preprocessing(),
-                new Weights(
-                        joined("; ", networks, about -> about.weights().source()),
-                        joined("; ", networks, about -> about.weights().licence()),
-                        List.of()));
-    }
-
-    private static String joined(String separator, List<BackboneInfo> networks, Function<BackboneInfo, String> text) {
-        return networks.stream().map(text).collect(Collectors.joining(separator));
-    }
-
     /** Origin of weights. */
     public record Weights(String source, String licence, List<PublicFile> files) {
         public Weights {

@@ -288,26 +288,5 @@ public final class Backbones {
             String citation = "imported from ONNX, operator set " + graph.opset();
             return new Network(name, stages, cuts, new BackboneInfo(name, citation, size, preprocessing, WEIGHTS));
         }
-
-        /**
-         * Returns the part of a network that computes one tensor.
-         *
-         * @throws IllegalArgumentException if there is no such tensor, or it is not made of maps
-         */
-        static Network upTo(String layer, Network whole, String definition) {
-            OnnxGraph graph;
-            try {
-                graph = OnnxGraph.of(definition).upTo(layer);
-            } catch (IllegalArgumentException unknown) {
-                throw new IllegalArgumentException(whole.name() + ": " + unknown.getMessage(), unknown);
-            }
-            Network part = network(whole.name(), graph, whole.about().preprocessing());
-            List<NetworkLayer> stages = new ArrayList<>(part.stages());
-            // the last layer of a graph may be named otherwise, such as logits
-            if (stages.removeLast() instanceof OnnxStage last) {
-                stages.add(new OnnxStage(layer, last.segment()));
-            }
-            return new Network(part.name(), stages, Cuts.withoutClassifier(layer), part.about());
-        }
     }
 }

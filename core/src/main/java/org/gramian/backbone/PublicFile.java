@@ -9,11 +9,9 @@ import org.gramian.backbone.BackboneInfo.Licence;
  * Public weight file of a backbone.
  *
  * @param name name of the weights: that of the backbone, or of a variant with a hyphen
- * @param sha256 SHA-256 of the file, or its first digits as far as the publisher states them, at least 8
  * @param about publisher and version
  */
 public record PublicFile(String name, URI url, String sha256, double mebibytes, String about, String licence) {
-    private static final int SHA256_DIGITS = 64;
     private static final String TORCHVISION = "https://download.pytorch.org/models/";
     private static final String DINO_V2 = "https://dl.fbaipublicfiles.com/dinov2/";
 
@@ -35,7 +33,6 @@ public record PublicFile(String name, URI url, String sha256, double mebibytes, 
             efficientnet-lite4 49.5 GOOGLE https://huggingface.co/onnx/EfficientNet-Lite4/resolve/main/efficientnet-lite4-11.onnx d111689907c06eea7c82e4833ddef758da6453b9d4cf60b7e99ca05c7cbd9c12
             convnext_tiny 109.1 V1 convnext_tiny-983f1562.pth 983f1562536e84ff750a1576fb08e54de751dbf2e17c0d8a4a13704341fdcd3d
             convnext_small 191.7 V1 convnext_small-0c510722.pth 0c510722adfd92966a2bd72b92f785ca05966bbac03cafe2f7a90b1f54bfab9a
-            convnext_base 338.1 V1 convnext_base-6075fbad.pth 6075fbad
             vit-b16 330.3 V1 vit_b_16-c867db91.pth c867db91d3e12c6cbadabb610d73c24a546bf82d8c03a9fea34f43a712ddb0e9
             dinov2-vits14 84.2 DINO_V2 dinov2_vits14/dinov2_vits14_pretrain.pth b938bf1bc15cd2ec0feacfe3a1bb553fe8ea9ca46a7e1d8d00217f29aef60cd9
             dinov2-vits14-reg 84.2 DINO_V2 dinov2_vits14/dinov2_vits14_reg4_pretrain.pth f433177089a681826f849f194ece3bb48f4d63fb38d32fc837e3dc7a4e5641fb
@@ -70,19 +67,9 @@ public record PublicFile(String name, URI url, String sha256, double mebibytes, 
         return ALL.stream().filter(known -> known.name.equals(name)).findFirst();
     }
 
-    /** Returns the file with a SHA-256, compared by the published digits. */
+    /** Returns the file with a SHA-256. */
     public static Optional<PublicFile> ofSha256(String sha256) {
-        return ALL.stream().filter(known -> known.matches(sha256)).findFirst();
-    }
-
-    /** Returns whether a SHA-256 is that of this file, as far as it is published. */
-    public boolean matches(String found) {
-        return found.startsWith(sha256);
-    }
-
-    /** Returns whether only some digits of the SHA-256 are known, which a forged file can match. */
-    public boolean isWeak() {
-        return sha256.length() < SHA256_DIGITS;
+        return ALL.stream().filter(known -> known.sha256.equals(sha256)).findFirst();
     }
 
     /** Returns the published file name. */

@@ -1,7 +1,6 @@
 package org.gramian.backbone;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
@@ -202,17 +201,6 @@ class OnnxNetworksTest {
                 maps = maps.elements() == 0 ? maps : stage.output(maps);
             }
             assertThat(maps.elements()).isZero();
-        }
-    }
-
-    @Test
-    void cutsInsideBranch() throws IOException {
-        try (Arena arena = Arena.ofConfined()) {
-            OnnxGraph graph = read("kitchen", arena).graph();
-            Network network = network(graph.upTo("wide"));
-            assertThat(layers(network)).endsWith("wide");
-            assertThat(network.cuts().defaultLayer()).isEqualTo("wide");
-            assertThatThrownBy(() -> graph.upTo("wid")).hasMessageContaining("did you mean");
         }
     }
 

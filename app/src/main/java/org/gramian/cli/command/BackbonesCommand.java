@@ -165,14 +165,10 @@ public final class BackbonesCommand implements Callable<Integer> {
         record Layer(String name, List<Long> output, long parameters) {}
 
         static List<Layer> layers(Backbone backbone, int size) {
-            boolean joint = backbone.networks().size() > 1;
             List<Layer> layers = new ArrayList<>();
-            for (Backbone network : backbone.networks()) {
-                for (String layer : network.layers()) {
-                    Backbone cut = network.cutAt(layer);
-                    String shown = joint ? network.name() + ":" + layer : layer;
-                    layers.add(new Layer(shown, output(cut, size), cut.parameterCount()));
-                }
+            for (String layer : backbone.layers()) {
+                Backbone cut = backbone.cutAt(layer);
+                layers.add(new Layer(layer, output(cut, size), cut.parameterCount()));
             }
             return layers;
         }
@@ -187,10 +183,7 @@ public final class BackbonesCommand implements Callable<Integer> {
                     backbone.defaultLayer(),
                     output(backbone, size),
                     backbone.parameterCount(),
-                    backbone.networks().stream()
-                            .mapToLong(network ->
-                                    network.cutAt(network.layers().getLast()).parameterCount())
-                            .sum(),
+                    backbone.cutAt(backbone.layers().getLast()).parameterCount(),
                     about.preprocessing(),
                     about.weights(),
                     layers);

@@ -26,7 +26,6 @@ import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.basis.JsonText;
-import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.InputOptions;
@@ -85,11 +84,6 @@ public final class WeightsCommand implements Runnable {
         @Option(names = "--from", paramLabel = "URL", description = "base URL of a mirror (default: the publisher's)")
         private @Nullable URI base;
 
-        @Option(
-                names = "--allow-http",
-                description = "allow plain HTTP where only some digits of the SHA-256 are known")
-        private boolean allowHttp;
-
         @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
         private String name;
 
@@ -104,7 +98,7 @@ public final class WeightsCommand implements Runnable {
                         "--from: expected a URL such as https://mirror.example/models/, found '" + base + "'");
             }
             try {
-                Download download = new Download(Optional.ofNullable(base), READ_TIMEOUT, this::progress, allowHttp);
+                Download download = new Download(Optional.ofNullable(base), READ_TIMEOUT, this::progress);
                 Path installed = new WeightInstaller(
                                 weights.store(), download, weights.onnx(console::say)::installNative, console::say)
                         .get(wanted);
@@ -140,27 +134,20 @@ public final class WeightsCommand implements Runnable {
         private final InputOptions weights = new InputOptions();
 
         @Parameters(
-                arity = "1..2",
-                paramLabel = "[NAME] FILE",
-                hideParamSyntax = true,
-                description = {
-                    "name of a backbone or variant, e.g. vgg16 or resnet50-v2, and the weights file;",
-                    "or a new name and FILE.onnx"
-                })
-        private List<String> arguments = List.of();
+                index = "0",
+                paramLabel = "NAME",
+                description = "name of a backbone or variant, e.g. vgg16 or resnet50-v2; or a new name for FILE.onnx")
+        private String name;
+
+        @Parameters(index = "1", paramLabel = "FILE", description = "the weights file, or a network in ONNX")
+        private Path file;
 
         @Override
         public Integer call() throws IOException {
-            Path file = Path.of(arguments.getLast());
             try {
-                boolean named = arguments.size() > 1;
-                Path installed = WeightStore.isOnnx(arguments.getLast())
-                        ? network(file)
-                        : weights.store()
-                                .importFile(
-                                        named ? WeightName.parse(arguments.getFirst()) : recognized(file),
-                                        file,
-                                        console::say);
+                Path installed = WeightStore.isOnnx(file.toString())
+                        ? network()
+                        : weights.store().importFile(WeightName.parse(name), file, console::say);
                 console.out().println(installed);
                 return ExitCode.DONE;
             } catch (TensorFileException damaged) {
@@ -168,28 +155,11 @@ public final class WeightsCommand implements Runnable {
             }
         }
 
-        private Path network(Path file) throws IOException {
-            String name = arguments.getFirst();
-            if (arguments.size() < 2) {
-                throw new IllegalArgumentException("expected a name for the network as well, e.g. "
-                        + CommandHint.of("weights", "import", "mine", file));
-            }
+        private Path network() throws IOException {
             OnnxImport onnx = weights.onnx(console::say);
             return WeightName.architectures().contains(name)
                     ? onnx.installNative(WeightName.parse(name), file, String.valueOf(file.getFileName()))
                     : onnx.install(name, file);
-        }
-
-        private WeightName recognized(Path file) throws IOException {
-            WeightName name = WeightStore.recognize(file);
-            console.say("recognized " + name.architecture() + " by its tensors");
-            if (weights.store().holds(name)) {
-                throw new IllegalArgumentException("weights of " + name + " are already installed in "
-                        + weights.store().folder() + "; replace them with: "
-                        + CommandHint.of("weights", "import", name, file) + "; keep both with: "
-                        + CommandHint.of("weights", "import", name + "-NAME", file));
-            }
-            return name;
         }
     }
 

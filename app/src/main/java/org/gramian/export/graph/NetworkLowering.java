@@ -16,7 +16,6 @@ import org.gramian.backbone.network.NetworkLayer.ResponseNormalization;
 import org.gramian.backbone.network.OnnxStage;
 import org.gramian.backbone.network.Patches;
 import org.gramian.backbone.network.VisionTransformer;
-import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 
@@ -24,40 +23,10 @@ import org.gramian.tensor.Shape;
 record NetworkLowering(Graph graph, HostParameters parameters) {
     /** Features of images, as {@link Backbone#apply}. */
     Value features(Backbone backbone, Value images) {
-        List<Backbone> networks = backbone.networks();
-        if (networks.size() == 1) {
-            return featuresOfOne(backbone, images);
-        }
-        List<Value> each = new ArrayList<>();
-        for (Backbone network : networks) {
-            NetworkLowering own = new NetworkLowering(graph, parameters.under(network.name()));
-            Preprocessing.Change change = backbone.preprocessing().to(network.preprocessing());
-            each.add(graph.in(network.name(), () -> own.featuresOfOne(network, adapted(images, change))));
-        }
-        return stacked(each);
-    }
-
-    /** Converts images to the preprocessing of another network. */
-    private Value adapted(Value images, Preprocessing.Change change) {
-        if (change.isNone()) {
-            return images;
-        }
-        long[] channels =
-                change.channels().stream().mapToLong(Integer::longValue).toArray();
-        Value factors = graph.constant("factors", List.of(3L, 1L, 1L), doubles(change.factors()));
-        Value summands = graph.constant("summands", List.of(3L, 1L, 1L), doubles(change.summands()));
-        return images.gather(channels, 1).mul(factors).add(summands);
-    }
-
-    private static double[] doubles(List<Double> values) {
-        return values.stream().mapToDouble(Double::doubleValue).toArray();
-    }
-
-    private Value featuresOfOne(Backbone backbone, Value images) {
         return stacked(layers(backbone, images));
     }
 
-    /** Returns the maps of the cut layers of one network, in its order. */
+    /** Returns the maps of the cut layers, in the order of the network. */
     List<Value> layers(Backbone backbone, Value images) {
         List<Value> taken = new ArrayList<>();
         Value state = images;

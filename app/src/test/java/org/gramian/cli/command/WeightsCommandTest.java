@@ -66,26 +66,13 @@ final class WeightsCommandTest {
     }
 
     @Test
-    void recognizesBackbonesByTensors() throws IOException {
-        Run imported = weights("import", squeezeNet());
-        assertThat(imported.err()).contains("recognized squeezenet by its tensors");
-        assertThat(imported.out().strip())
-                .isEqualTo(folder.resolve("store")
-                        .resolve("squeezenet.safetensors")
-                        .toString());
-        weights("import", squeezeNet()).failed(ExitCode.USAGE, "already", "weights import squeezenet ");
-        String last = Backbone.of("resnet18").layers().getLast();
-        assertThat(weights("import", zeros("resnet18", last, _ -> true)).err()).contains("recognized resnet18");
-    }
-
-    @Test
     void rejectsUnknownTensors() throws IOException {
-        weights("import", zeros("squeezenet", "logits", name -> !name.startsWith("fire9")))
+        weights("import", "squeezenet", zeros("squeezenet", "logits", name -> !name.startsWith("fire9")))
                 .failed(ExitCode.MODEL, "squeezenet", "missing", "fire9");
         Path other = folder.resolve("other.safetensors");
         StoredTensor one = new StoredTensor(DType.F32, Shape.of(1), MemorySegment.ofArray(new byte[4]));
         Safetensors.write(other, Map.of("something", one), Map.of());
-        weights("import", other).failed(ExitCode.MODEL, "vgg16", "squeezenet", "'something'");
+        weights("import", "vgg16", other).failed(ExitCode.MODEL, "vgg16", "'something'");
     }
 
     @Test

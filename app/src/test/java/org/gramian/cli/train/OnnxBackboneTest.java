@@ -106,7 +106,7 @@ final class OnnxBackboneTest extends TrainFixture {
 
     @Test
     void rejectsWrongInputs() throws IOException {
-        assertWrong(weights("import", network), ExitCode.USAGE, "name", "weights import mine");
+        assertWrong(weights("import", network), ExitCode.USAGE, "FILE");
         assertWrong(weights("import", "Mine!", network), ExitCode.USAGE, "Mine!", "lower-case");
         assertWrong(weights("import", "vgg16", network), ExitCode.MODEL, "vgg16", "32", "5 convolutions");
         assertWrong(weights("import", "mine", network, "--input", "grey"), ExitCode.USAGE, "--input", "grey", "clip");

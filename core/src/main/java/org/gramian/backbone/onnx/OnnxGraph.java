@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
-import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.Shape;
 
@@ -175,22 +174,5 @@ public record OnnxGraph(
      */
     public static OnnxGraph of(String definition) {
         return OnnxFile.graph(definition);
-    }
-
-    /**
-     * Returns the part of the graph that computes one tensor, to cut the network inside a branch.
-     *
-     * @param layer name of the tensor, as in the file or short, see {@link LayerNames}
-     * @throws IllegalArgumentException if the graph has no such tensor; the message names similar ones
-     */
-    public OnnxGraph upTo(String layer) {
-        Map<String, String> tensors = LayerNames.of(this);
-        String tensor = tensors.getOrDefault(layer, layer);
-        if (!tensors.containsValue(tensor)) {
-            throw new IllegalArgumentException("no tensor is named " + QuotedText.text(layer)
-                    + NearestWord.suggestion(layer, List.copyOf(tensors.keySet())) + "; there are "
-                    + QuotedText.some(tensors.keySet()));
-        }
-        return new OnnxGraph(opset, input, tensor, nodes, constants, weights);
     }
 }

@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import org.gramian.backbone.PublicFile;
@@ -26,26 +25,22 @@ public final class Download {
     static final long MAX_BYTES = 1L << 30;
 
     private static final int CHUNK = 1 << 16;
-    private static final Set<String> LOCAL_HOSTS = Set.of("localhost", "127.0.0.1", "[::1]");
 
     private final Optional<URI> mirror;
     private final Duration timeout;
     private final LongFunction<LongConsumer> progress;
-    private final boolean plainHttp;
 
     /**
      * Creates a download.
      *
      * @param mirror URL of a folder with the files; empty for the publishers' addresses
      * @param progress given the total size, returns a callback for the bytes received
-     * @param plainHttp whether a file that only some digits of its SHA-256 identify may come over plain HTTP
      */
-    public Download(Optional<URI> mirror, Duration timeout, LongFunction<LongConsumer> progress, boolean plainHttp) {
+    public Download(Optional<URI> mirror, Duration timeout, LongFunction<LongConsumer> progress) {
         this.mirror = mirror.map(
                 base -> base.getRawPath() == null || base.getRawPath().endsWith("/") ? base : URI.create(base + "/"));
         this.timeout = timeout;
         this.progress = progress;
-        this.plainHttp = plainHttp;
     }
 
     /** Returns the URL of a file. */
@@ -61,7 +56,6 @@ public final class Download {
      * @throws IOException if the file is wrong or does not fit on the disk
      */
     void fetch(PublicFile file, Path target) throws IOException {
-        requireSafe(file);
         URI address = address(file);
         try {
             receive(address, target);
@@ -76,21 +70,9 @@ public final class Download {
     /** Refuses a file with another SHA-256. */
     static void requirePublished(String origin, Path local, PublicFile file) throws IOException {
         String sha256 = Sha256.hex(Sha256.of(local));
-        if (!file.matches(sha256)) {
-            throw new IOException(origin + " is not the published file: expected a SHA-256 that starts with "
-                    + file.sha256() + ", found " + sha256 + "; delete it and retry");
-        }
-    }
-
-    /** Refuses plain HTTP to another machine for a file that the SHA-256 does not identify for certain. */
-    private void requireSafe(PublicFile file) throws IOException {
-        URI address = address(file);
-        boolean local = address.getHost() != null && LOCAL_HOSTS.contains(address.getHost());
-        if (file.isWeak() && !"https".equals(address.getScheme()) && !local && !plainHttp) {
-            throw new IOException("expected an address that begins with https://, since only the first "
-                    + file.sha256().length() + " digits of the SHA-256 of " + file.file()
-                    + " are published, which a forged file can match, found " + address
-                    + "; use https, or --allow-http in a network that you trust");
+        if (!file.sha256().equals(sha256)) {
+            throw new IOException(origin + " is not the published file: expected the SHA-256 " + file.sha256()
+                    + ", found " + sha256 + "; delete it and retry");
         }
     }
 

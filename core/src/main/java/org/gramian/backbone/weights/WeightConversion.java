@@ -110,27 +110,6 @@ record WeightConversion(
                                 + ", found " + QuotedText.some(quoted(names))));
     }
 
-    /**
-     * Returns whether a file holds exactly the weights of a network, by names and shapes, without converting them.
-     *
-     * <p>A classifier may be absent or have other classes. An unexpected tensor means another network, as the layers of
-     * VGG-19 besides those of VGG-16.
-     */
-    static boolean fits(TensorFile file, ExpectedParameters expected) {
-        return Naming.known(expected).stream()
-                .map(naming -> Match.of(file, expected, naming))
-                .anyMatch(Match::fits);
-    }
-
-    /** Counts the tensors of a file that have names of a network. */
-    static long likeness(TensorFile file, ExpectedParameters expected) {
-        Set<String> names = file.tensors().keySet();
-        return Naming.known(expected).stream()
-                .mapToLong(naming -> naming.matches(names))
-                .max()
-                .orElse(0);
-    }
-
     private static List<String> quoted(Collection<String> names) {
         return names.stream().map(QuotedText::text).toList();
     }
@@ -204,12 +183,6 @@ record WeightConversion(
                 (floating && classifier ? replaced : misshapen)
                         .add(stored + " " + tensor.type() + " " + tensor.shape() + " instead of " + wanted);
             }
-        }
-
-        boolean fits() {
-            return missing.isEmpty()
-                    && misshapen.isEmpty()
-                    && extra.stream().allMatch(name -> name.endsWith(COUNTS) || name.equals(MASK) || isAuxiliary(name));
         }
 
         private static boolean isAuxiliary(String name) {

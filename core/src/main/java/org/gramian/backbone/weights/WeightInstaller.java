@@ -3,22 +3,14 @@ package org.gramian.backbone.weights;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.gramian.backbone.PublicFile;
-import org.gramian.basis.AtomicFile;
-import org.gramian.basis.Sha256;
 
 /**
  * Downloads public weights into the store, verified and converted. Concurrent processes may both download; the last rename decides.
  */
 public record WeightInstaller(WeightStore store, Download download, OnnxInstaller onnx, Consumer<String> remarks) {
-    /** Name of the record of files that were accepted on first use, in the format of {@code sha256sum}. */
-    static final String ACCEPTED = "accepted.sha256";
-
     /** Installs the weights of a built-in network from a file in ONNX. */
     @FunctionalInterface
     public interface OnnxInstaller {
@@ -51,7 +43,6 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
         if (Files.isRegularFile(copied)) {
             remarks.accept(copied + " exists: no download needed");
             Download.requirePublished(copied.toString(), copied, known);
-            requireAccepted(copied, known);
             return install(name, Weights.Source.of(copied), expected);
         }
         // Under its own name it would pass for a file that the user copied there.
@@ -59,7 +50,6 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
         fetched.toFile().deleteOnExit(); // after Ctrl-C
         try {
             fetch(name, known, fetched);
-            requireAccepted(fetched, known);
             return install(name, new Weights.Source(fetched, known.file()), expected);
         } finally {
             Files.deleteIfExists(fetched);
@@ -82,37 +72,6 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
                             .formatted(
                                     e.getMessage(), download.address(known), known.file(), store.folder(), name, name),
                     e);
-        }
-    }
-
-    /**
-     * Records the whole SHA-256 of a file of which only some digits are published, on first use, and refuses another file later.
-     */
-    private void requireAccepted(Path local, PublicFile known) throws IOException {
-        if (!known.isWeak()) {
-            return;
-        }
-        String sha256 = Sha256.hex(Sha256.of(local));
-        Path record = store.folder().resolve(ACCEPTED);
-        List<String> lines = Files.exists(record) ? Files.readAllLines(record) : List.of();
-        Optional<String> accepted = lines.stream()
-                .filter(line -> line.endsWith("  " + known.file()))
-                .map(line -> line.substring(0, line.indexOf(' ')))
-                .findFirst();
-        if (accepted.isPresent() && !accepted.get().equals(sha256)) {
-            throw new IOException(
-                    ("%s: expected the SHA-256 %s, which was accepted on first use, found %s, which shares the"
-                                    + " published digits; if the publisher replaced the file, delete its line in %s and retry")
-                            .formatted(known.file(), accepted.get(), sha256, record));
-        }
-        if (accepted.isEmpty()) {
-            List<String> extended = new ArrayList<>(lines);
-            extended.add(sha256 + "  " + known.file());
-            AtomicFile.put(record, partial -> Files.write(partial, extended));
-            remarks.accept(
-                    ("weak check: only the first %d of 64 digits of the SHA-256 of %s are published; accepted %s and"
-                                    + " recorded it in %s")
-                            .formatted(known.sha256().length(), known.file(), sha256, record));
         }
     }
 }

@@ -18,7 +18,6 @@ import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Backbones;
@@ -27,8 +26,6 @@ import org.gramian.backbone.weights.WeightConversion.InputSpec;
 import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.basis.NearestWord;
-import org.gramian.basis.QuotedText;
-import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
@@ -208,36 +205,13 @@ public record WeightStore(Path folder) {
     /**
      * Opens weights given as a file of any supported format or as a name in this store.
      *
-     * @param nameOrFile name or path; of a joint backbone, those of each network as {@code a+b}
      * @throws MissingWeightsException if a name is not in the store
      */
     public Weights find(Backbone backbone, String nameOrFile, Arena arena, Consumer<String> remarks)
             throws IOException {
-        if (backbone.networks().size() > 1) {
-            return joint(backbone, List.of(nameOrFile.split("\\+", -1)), arena, remarks);
-        }
-        // a network that is cut inside a branch ends there, but its file has all weights
-        Backbone whole = backbone.definition()
-                .map(definition -> Backbone.of(backbone.name(), definition, backbone.preprocessing()))
-                .orElse(backbone);
         return isFile(nameOrFile)
-                ? Weights.read(ExpectedParameters.of(whole), Weights.Source.of(Path.of(nameOrFile)), arena, remarks)
+                ? Weights.read(ExpectedParameters.of(backbone), Weights.Source.of(Path.of(nameOrFile)), arena, remarks)
                 : open(name(nameOrFile), arena, remarks);
-    }
-
-    /** Opens the weights of each network of a joint backbone, under the names of its parameters. */
-    private Weights joint(Backbone backbone, List<String> names, Arena arena, Consumer<String> remarks)
-            throws IOException {
-        List<Backbone> networks = backbone.networks();
-        if (names.size() != networks.size()) {
-            throw new IllegalArgumentException("expected weights for each network of " + backbone.name()
-                    + ", joined by '+', found '" + String.join("+", names) + "'");
-        }
-        List<Weights> each = new ArrayList<>();
-        for (int i = 0; i < networks.size(); i++) {
-            each.add(find(networks.get(i), names.get(i), arena, remarks));
-        }
-        return Weights.joined(backbone, each);
     }
 
     /** Returns whether a text names an ONNX file. */
@@ -320,59 +294,6 @@ public record WeightStore(Path folder) {
                 : files.getFirst() + " with tensors such as "
                         + expected.parameters().firstEntry().getKey() + ", from "
                         + Backbone.of(architecture).about().weights().source();
-    }
-
-    /**
-     * Recognizes the network of a weight file by the names and shapes of its tensors. Where these fit several networks,
-     * as those of the two forms of ResNet-50, the file's metadata or its SHA-256 as a public file decides.
-     *
-     * @throws IOException if the file cannot be read or fits no network; the message names what the most similar
-     *     network lacks
-     * @throws IllegalArgumentException if it fits several networks and states none; the message lists them
-     */
-    public static WeightName recognize(Path source) throws IOException {
-        try (Arena arena = Arena.ofShared()) {
-            TensorFile file = WeightFile.read(source, arena, _ -> {});
-            List<String> all = WeightName.architectures();
-            List<String> fitting = all.stream()
-                    .filter(network -> WeightConversion.fits(file, ExpectedParameters.of(network)))
-                    .toList();
-            if (fitting.size() > 1) {
-                Optional<String> stated = stated(file).filter(fitting::contains);
-                if (stated.isPresent()) {
-                    return WeightName.parse(stated.get());
-                }
-                throw new IllegalArgumentException(source + " fits several backbones; choose one of: "
-                        + fitting.stream()
-                                .map(network -> "gramian weights import " + network + " " + source)
-                                .collect(Collectors.joining(", or ")));
-            }
-            if (fitting.size() == 1) {
-                return WeightName.parse(fitting.getFirst());
-            }
-            String nearest = all.stream()
-                    .max(Comparator.comparingLong(
-                            network -> WeightConversion.likeness(file, ExpectedParameters.of(network))))
-                    .orElseThrow();
-            if (WeightConversion.likeness(file, ExpectedParameters.of(nearest)) > 0) {
-                WeightConversion.of(file, ExpectedParameters.of(nearest), false); // throws with the mismatches
-            }
-            throw new TensorFileException(
-                    source,
-                    "expected weights of " + String.join(", ", all) + ", found tensors such as "
-                            + QuotedText.some(file.tensors().keySet().stream()
-                                    .map(QuotedText::text)
-                                    .toList()));
-        }
-    }
-
-    /** Returns the network that a file states in its metadata, or of which it is the public file. */
-    private static Optional<String> stated(TensorFile file) throws IOException {
-        String stated = file.metadata().get(Provenance.ARCHITECTURE);
-        return stated != null
-                ? Optional.of(stated)
-                : PublicFile.ofSha256(Sha256.hex(Sha256.of(file.path())))
-                        .map(known -> WeightName.parse(known.name()).architecture());
     }
 
     /** Imports a weight file into the store atomically, replacing weights of the same name. */

@@ -16,8 +16,6 @@ import java.util.OptionalLong;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
@@ -160,36 +158,6 @@ public record Weights(
                     + " are usable for features, but " + user + " needs more: " + QuotedText.some(missing));
         }
         return ParameterSet.initialize(specs, new SplittableRandom(0), type, device);
-    }
-
-    /**
-     * Joins the weights of the networks of a joint backbone, under the names of its parameters.
-     *
-     * @throws IllegalArgumentException if weights are for other preprocessing than their network's
-     */
-    static Weights joined(Backbone backbone, List<Weights> each) {
-        SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
-        for (int i = 0; i < each.size(); i++) {
-            Backbone network = backbone.networks().get(i);
-            Weights own = each.get(i);
-            if (!own.preprocessing.equals(network.preprocessing())) {
-                throw new IllegalArgumentException("expected weights of " + network.name() + " for images with "
-                        + network.preprocessing().text() + " to join it with others, found "
-                        + own.preprocessing.text() + "; use other weights");
-            }
-            own.tensors.forEach((name, tensor) -> tensors.put(network.name() + "." + name, tensor));
-        }
-        String fingerprints = joined(each, Provenance::fingerprint);
-        Provenance provenance = new Provenance(
-                Sha256.hex(Sha256.digest().digest(fingerprints.getBytes(StandardCharsets.UTF_8))),
-                joined(each, Provenance::source),
-                joined(each, Provenance::sourceSha256),
-                joined(each, Provenance::licence));
-        return new Weights(backbone.name(), tensors, backbone.preprocessing(), provenance);
-    }
-
-    private static String joined(List<Weights> each, Function<Provenance, String> text) {
-        return each.stream().map(Weights::provenance).map(text).collect(Collectors.joining("+"));
     }
 
     /** Weight file with its recorded name, which differs from the file name during a download. */

@@ -3,7 +3,6 @@ package org.gramian.image.crop;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -87,35 +86,6 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
 
     private static List<Double> numbers(String list) {
         return Arrays.stream(list.split(",", -1)).map(Double::valueOf).toList();
-    }
-
-    /**
-     * Change of preprocessed values from one preprocessing to another: channel i becomes {@code factor·x + summand} of
-     * another channel x.
-     *
-     * @param channels channel x for each i
-     * @param factors factors for each i
-     * @param summands summands for each i
-     */
-    public record Change(List<Integer> channels, List<Double> factors, List<Double> summands) {
-        /** Returns whether values stay as they are. */
-        public boolean isNone() {
-            return channels.equals(List.of(0, 1, 2))
-                    && factors.stream().allMatch(factor -> factor == 1)
-                    && summands.stream().allMatch(summand -> summand == 0);
-        }
-    }
-
-    /** Returns the change of values with this preprocessing to values with another. */
-    public Change to(Preprocessing other) {
-        List<Integer> channels = order == other.order ? List.of(0, 1, 2) : List.of(2, 1, 0);
-        List<Double> factors = new ArrayList<>();
-        List<Double> summands = new ArrayList<>();
-        for (int i = 0; i < CHANNELS; i++) {
-            factors.add(std.get(channels.get(i)) / other.std.get(i));
-            summands.add((mean.get(channels.get(i)) - other.mean.get(i)) / other.std.get(i));
-        }
-        return new Change(channels, factors, summands);
     }
 
     /** As {@code RGB mean=123.675,116.28,103.53 std=58.395,57.12,57.375}; {@link #parse} gives the same value back. */

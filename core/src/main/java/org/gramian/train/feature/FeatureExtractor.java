@@ -139,8 +139,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
     }
 
     private boolean resizable() {
-        return network.backbone().cutLayers().size() > 1
-                && network.backbone().networks().size() == 1;
+        return network.backbone().cutLayers().size() > 1;
     }
 
     private static boolean sameSize(Shape own, Shape stacked) {

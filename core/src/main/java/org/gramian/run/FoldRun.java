@@ -247,8 +247,7 @@ final class FoldRun {
                         .training(plan.config().recipe().seed()),
                 plan.config().testPlan().testing(),
                 extraction,
-                duplicates,
-                Optional.empty());
+                duplicates);
     }
 
     private record Measured(Evaluation evaluation, Optional<Evaluation> validation) {}

@@ -82,7 +82,6 @@ final class Student implements Trainable, AutoCloseable {
      *
      * @param matched the network, cut at the layers whose maps are matched
      * @param start weights to start from; empty for random ones
-     * @throws IllegalArgumentException if the weights are those of another network or incomplete
      */
     Student(Backbone matched, Optional<Weights> start, List<Teacher> teachers, Options options, Device device) {
         this.matched = matched;

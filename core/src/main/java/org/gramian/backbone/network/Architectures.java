@@ -34,8 +34,6 @@ public final class Architectures {
      * Returns VGG (Simonyan and Zisserman, "Very Deep Convolutional Networks for Large-Scale Image Recognition", ICLR
      * 2015, table 1): layers {@code conv1_1}, …, {@code pool5}, {@code fc6}, {@code fc7}, {@code logits} (parameters
      * {@code fc8}). The fully connected layers fit images of 224×224 only; dropout is omitted.
-     *
-     * @param convolutions number of 3×3 convolutions in each of the five groups
      */
     public static List<NetworkLayer> vgg(int... convolutions) {
         List<NetworkLayer> stages = new ArrayList<>();
@@ -56,9 +54,6 @@ public final class Architectures {
      * under torchvision's names: layers {@code conv1} (with norm and ReLU), {@code maxpool}, the blocks {@code
      * layer1.0}, …, {@code avgpool} and {@code logits} (parameters {@code fc}). The last block of each group has the
      * name of the group, such as {@code layer4}.
-     *
-     * @param kind kind of all blocks
-     * @param blocks number of blocks in each of the four groups
      */
     public static List<NetworkLayer> resNet(ResNetBlock kind, int... blocks) {
         List<NetworkLayer> stages = new ArrayList<>();
@@ -387,7 +382,6 @@ public final class Architectures {
      * Inverted bottleneck under torchvision's names {@code name.block.0}, …; residual if input and output have equal
      * shapes.
      *
-     * @param activation activation of all convolutions except the last, which has none
      * @param size size of the depthwise convolution, or of the first one if fused
      */
     private record MobileBlock(String name, Activation activation, int size, int stride) {

@@ -22,15 +22,12 @@ import org.gramian.tensor.Shape;
  * of the batch norm: {@code weight}, {@code bias}, {@code running_mean}, {@code running_var}, each {@code [k]}. The
  * statistics stay fixed while scale and offset are trained, as is usual for small datasets, unless the bindings {@linkplain
  * Bindings#batchStatistics ask} for those of the batch.
- *
- * @param channels number of filters k
  */
 public record Conv(String name, int channels, ConvolutionKernel kernel, Finish finish) implements NetworkLayer {
     /**
      * Bias or batch norm, and activation.
      *
      * @param norm name of the batch norm, or empty for a bias
-     * @param epsilon ε of the batch norm, added to the variance
      */
     public record Finish(String norm, double epsilon, Activation activation) {}
 

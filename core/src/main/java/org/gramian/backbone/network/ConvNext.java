@@ -39,7 +39,6 @@ public final class ConvNext {
      * Returns the layers in order.
      *
      * @param width channels of the first group, doubled for each further group
-     * @param blocks number of blocks in each group
      */
     public static List<NetworkLayer> stages(int width, int... blocks) {
         List<NetworkLayer> stages = new ArrayList<>();

@@ -10,10 +10,6 @@ import org.gramian.tensor.Convolution;
  * of 224 start at 0, 2, 4, …, with symmetric padding of {@code size / 2} at −1, 1, 3, …. Instead of padding the maps,
  * the <em>weights</em> get a leading row of zeros: a window that starts one row earlier and covers the same rows. That
  * costs nothing for large maps.
- *
- * @param size rows and columns, odd
- * @param stride 1 or 2
- * @param depthwise whether each channel has its own filter
  */
 public record ConvolutionKernel(int size, int stride, Border border, boolean depthwise) {
     /** Padding of the feature maps. */

@@ -161,10 +161,7 @@ public record FilterBank(String name) implements NetworkLayer {
             return (x * x + y * y) / (DERIVATIVE_SIGMA * DERIVATIVE_SIGMA) - 2;
         }
 
-        /**
-         * Computes a Gaussian window times a function minus its weighted mean, in one colour: {@code [3, 11, 11]} of
-         * unit norm.
-         */
+        /** Computes a Gaussian window times a function minus its weighted mean, in one colour: {@code [3, 11, 11]} of unit norm. */
         private static double[] filter(int colour, double sigma, DoubleBinaryOperator function) {
             int centre = SIZE / 2;
             double[] window = new double[SIZE * SIZE];

@@ -165,9 +165,6 @@ public sealed interface NetworkLayer
      *
      * <p>Parameters: {@code name.weight [k, c·side·side]} and {@code name.bias [k]}. The input must be {@code side ×
      * side}. Sums are computed in the type of the parameters: reading the weights dominates the time.
-     *
-     * @param channels number of outputs k
-     * @param side rows and columns of the input
      */
     record Dense(String name, int channels, int side, Activation activation) implements NetworkLayer {
         @Override
@@ -389,13 +386,7 @@ public sealed interface NetworkLayer
      * @param gate g: global average pooling and two 1×1 convolutions, {@code [n, c, h, w]} to {@code [n, c, 1, 1]}
      */
     record SqueezeExcitation(String name, Chain gate) implements NetworkLayer {
-        /**
-         * Returns squeeze-and-excitation of a number of channels c.
-         *
-         * @param squeezed number of channels s between the two convolutions
-         * @param inner activation f of the first convolution
-         * @param outer activation of the second: sigmoid or hard sigmoid
-         */
+        /** Returns squeeze-and-excitation of a number of channels c. */
         public static SqueezeExcitation of(
                 String name, int channels, int squeezed, Activation inner, Activation outer) {
             return new SqueezeExcitation(

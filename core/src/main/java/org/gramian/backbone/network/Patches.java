@@ -14,9 +14,6 @@ import org.gramian.tensor.Shape;
  * after the last whole patch are ignored.
  *
  * <p>Parameters: {@code name.weight [k, c, p, p]} and {@code name.bias [k]}.
- *
- * @param channels number of filters k
- * @param size rows and columns p of a patch
  */
 public record Patches(String name, int channels, int size) implements NetworkLayer {
     @Override

@@ -30,9 +30,6 @@ import org.gramian.tensor.Shape;
  *
  * <p>Any image size of at least one patch is possible: position embeddings are resized, and rows and columns after the
  * last whole patch are ignored.
- *
- * @param width channels d of a token
- * @param patch rows and columns of a patch
  */
 public record VisionTransformer(int width, int heads, int blocks, int patch, Positions positions, Extras extras) {
     /** ε of all layer norms. */
@@ -43,19 +40,12 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
 
     private static final Initializer SMALL = Initializer.gaussian(0.02);
 
-    /**
-     * Position embeddings of a square grid of patches and the class token.
-     *
-     * @param side rows and columns of the grid
-     * @param resizing interpolation for another grid
-     */
+    /** Position embeddings of a square grid of patches and the class token. */
     public record Positions(int side, Bicubic resizing) {}
 
     /**
      * Parts that not every vision transformer has.
      *
-     * @param registers number of registers r
-     * @param layerScale whether each branch of a block is multiplied by a learned vector
      * @param classes number of class scores; 0 without a classifier
      */
     public record Extras(int registers, boolean layerScale, int classes) {}
@@ -97,8 +87,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
      *
      * <p>Parameters: {@code cls_token [1, 1, d]}, {@code pos_embed [1, 1 + side², d]} and, with registers, {@code
      * register_tokens [1, r, d]}, which have no position.
-     *
-     * @param registers number of registers r
      */
     public record Embedding(String name, Positions positions, int registers) implements TokenLayer {
         @Override
@@ -133,12 +121,7 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
          */
         public record Constants(Var prefix, Var positions) {}
 
-        /**
-         * Computes the constants for a grid of patches.
-         *
-         * @param height rows h of the grid
-         * @param width columns w of the grid
-         */
+        /** Computes the constants for a grid of patches. */
         public Constants constants(Function<String, Var> parameters, long height, long width) {
             Var all = parameters.apply("pos_embed");
             Var square = all.slice(1, 1, all.shape().at(1)).split(1, positions.side, positions.side);
@@ -196,11 +179,7 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
             return attended.add(projection("mlp.fc2", own).apply(activated));
         }
 
-        /**
-         * Returns a linear layer of the block.
-         *
-         * @param part {@code attn.qkv}, {@code attn.proj}, {@code mlp.fc1} or {@code mlp.fc2}
-         */
+        /** Returns a linear layer of the block. */
         public Projection projection(String part, Bindings own) {
             Projection exact = Projection.of(own.under(part));
             return switch (part) {

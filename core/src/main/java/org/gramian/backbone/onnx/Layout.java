@@ -36,12 +36,7 @@ public record Layout(Kind kind, int prefix) {
         };
     }
 
-    /**
-     * Returns the shape of the maps in a tensor.
-     *
-     * @param height rows of the maps of tokens
-     * @param width columns of the maps of tokens
-     */
+    /** Returns the shape of the maps in a tensor. */
     Shape maps(Shape tensor, long height, long width) {
         return switch (kind) {
             case MAPS -> Shape.of(tensor.at(1), tensor.at(2), tensor.at(3));

@@ -12,8 +12,6 @@ import org.gramian.tensor.Shape;
  * Operator with what is known of its inputs; every error names the node.
  *
  * @param inputs {@link Operand#ABSENT} for absent ones
- * @param opset version of the operators
- * @param batch number of images in the shapes
  * @param images factor of the batch dimension: the number of images if shapes are those of one image, else 1
  * @param folded elements of constants that were read and computed so far, for all nodes of a plan
  */

@@ -66,12 +66,7 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
         weights = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(weights));
     }
 
-    /**
-     * Reads a file; its weights live as long as the arena.
-     *
-     * @throws TensorFileException if the file cannot be read, is damaged, or is no network of one image input; the
-     *     message says what was expected and found
-     */
+    /** Reads a file; its weights live as long as the arena. */
     public static OnnxFile read(Path path, Arena arena) throws TensorFileException {
         try (InputFile file = InputFile.open(path)) {
             if (file.size() > MAX_BYTES) {

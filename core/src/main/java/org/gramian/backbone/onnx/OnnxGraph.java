@@ -15,11 +15,7 @@ import java.util.Set;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.Shape;
 
-/**
- * Graph of an ONNX file without its weights: only the operators that the output needs, in topological order.
- *
- * @param opset version of the standard operators, {@value #OLDEST_OPSET} to {@value #NEWEST_OPSET}
- */
+/** Graph of an ONNX file without its weights: only the operators that the output needs, in topological order. */
 public record OnnxGraph(
         int opset,
         Input input,
@@ -58,12 +54,7 @@ public record OnnxGraph(
         }
     }
 
-    /**
-     * Removes what the output does not need and sorts the nodes.
-     *
-     * @throws IllegalArgumentException if a tensor is defined twice, missing, or depends on itself, or the input is not
-     *     a batch of images
-     */
+    /** Removes what the output does not need and sorts the nodes. */
     public OnnxGraph {
         if (opset < OLDEST_OPSET || opset > NEWEST_OPSET) {
             throw new IllegalArgumentException("expected the operator set " + OLDEST_OPSET + " to " + NEWEST_OPSET
@@ -167,11 +158,7 @@ public record OnnxGraph(
         return OnnxWriter.definition(this);
     }
 
-    /**
-     * Decodes {@link #definition}.
-     *
-     * @throws IllegalArgumentException if the text is not a valid graph
-     */
+    /** Decodes {@link #definition}. */
     public static OnnxGraph of(String definition) {
         return OnnxFile.graph(definition);
     }

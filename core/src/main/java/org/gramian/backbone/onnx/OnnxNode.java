@@ -9,8 +9,6 @@ import org.gramian.basis.QuotedText;
 /**
  * Operator of a graph.
  *
- * @param name for messages; may be empty
- * @param operator type, such as {@code Conv}
  * @param inputs names of tensors; an empty name is an absent optional input
  * @param attributes by name, each a {@link HostTensor} or a text
  */

@@ -25,7 +25,6 @@ public final class OnnxWriter {
      * {@code ValueInfoProto}: an input or output of a graph in float32.
      *
      * @param sizes of its dimensions; a negative one is dynamic, and named {@code n}
-     * @param about documentation
      */
     public record ValueInfo(String name, List<Long> sizes, String about) {
         private Writer message() {

@@ -167,11 +167,7 @@ final class Operators {
         return (HostTensor) at.node().attributes().values().iterator().next();
     }
 
-    /**
-     * Checks that all operators are supported.
-     *
-     * @throws IllegalArgumentException if one is not; the message names it and its node
-     */
+    /** Checks that all operators are supported. */
     static void requireSupported(List<OnnxNode> nodes) {
         for (OnnxNode node : nodes) {
             if (!ALL.containsKey(node.operator())) {
@@ -186,11 +182,7 @@ final class Operators {
         }
     }
 
-    /**
-     * Computes constants, or binds an operator to the shapes of its inputs.
-     *
-     * @throws IllegalArgumentException if the inputs do not fit; the message names the node
-     */
+    /** Computes constants, or binds an operator to the shapes of its inputs. */
     static BoundOperator bind(NodeContext at) {
         Rule rule = ALL.get(at.node().operator());
         if (rule == null) {

@@ -29,10 +29,7 @@ final class Plan {
     /**
      * Plans for a shape of the input.
      *
-     * @param nodes part of the graph that computes the output from the input
      * @param given constants that other parts of the graph compute
-     * @param state shape of the input, the batch first
-     * @throws IllegalArgumentException if the graph does not support the shape; the message names the node
      */
     Plan(
             OnnxGraph graph,
@@ -92,11 +89,7 @@ final class Plan {
         steps.addAll(kept.reversed());
     }
 
-    /**
-     * Returns the operators with the sizes and constants of this plan.
-     *
-     * @param many a plan for several images, to tell the dimension of the images of each tensor
-     */
+    /** Returns the operators with the sizes and constants of this plan. */
     List<BoundOperator> steps(Plan many) {
         return steps.stream().map(step -> marked(step, many)).toList();
     }
@@ -131,11 +124,7 @@ final class Plan {
                 .orElse(0);
     }
 
-    /**
-     * Returns what is known of the output.
-     *
-     * @throws IllegalArgumentException if it does not depend on the images
-     */
+    /** Returns what is known of the output. */
     Operand output() {
         Operand found = known.get(output);
         if (found == null || found.constant() != null) {

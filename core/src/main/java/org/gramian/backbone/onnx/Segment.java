@@ -32,7 +32,6 @@ public final class Segment {
     /**
      * First and last tensor.
      *
-     * @param name short name of the last tensor, see {@link LayerNames}
      * @param grid tensor {@code [n, c, h, w]} of this segment that has the rows and columns of the tokens, or null if
      *     those of the input remain
      */
@@ -82,8 +81,6 @@ public final class Segment {
      * Returns the nodes of the file for one image of a size, in topological order, to be copied to another file.
      *
      * <p>Constants that depend on sizes are computed; the dimension of the images is that of several.
-     *
-     * @param state shape of the first tensor, the images first
      */
     public List<BoundOperator> nodes(Shape state) {
         List<OnnxNode> unfused = new ArrayList<>();

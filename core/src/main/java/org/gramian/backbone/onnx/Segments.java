@@ -91,7 +91,6 @@ public final class Segments {
      * Cuts a graph.
      *
      * @return segments from the images to the output
-     * @throws IllegalArgumentException if a size does not fit or the output is no feature map, token or vector
      */
     public static List<Segment> of(OnnxGraph graph) {
         return new Segments(graph).segments();

@@ -80,8 +80,6 @@ record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
      * File of a tensor.
      *
      * @param path the ONNX file; empty for the definition of a network
-     * @param arena lifetime of loaded and converted data
-     * @param loaded external files loaded so far
      */
     record Source(Path path, Arena arena, Map<Path, MemorySegment> loaded) {
         /** Returns whether weights have no elements and no external files are read. */

@@ -38,11 +38,7 @@ public final class BundledWeights {
         return content(FILE).length;
     }
 
-    /**
-     * Reads the weights and compares them with their SHA-256.
-     *
-     * @throws TensorFileException if a resource is missing or damaged
-     */
+    /** Reads the weights and compares them with their SHA-256. */
     static TensorFile read(Arena arena) throws IOException {
         String sha256 = new String(content(CHECKSUM), StandardCharsets.US_ASCII).strip();
         return read(content(FILE), sha256, arena);

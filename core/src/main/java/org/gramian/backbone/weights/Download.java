@@ -30,12 +30,7 @@ public final class Download {
     private final Duration timeout;
     private final LongFunction<LongConsumer> progress;
 
-    /**
-     * Creates a download.
-     *
-     * @param mirror URL of a folder with the files; empty for the publishers' addresses
-     * @param progress given the total size, returns a callback for the bytes received
-     */
+    /** Creates a download. */
     public Download(Optional<URI> mirror, Duration timeout, LongFunction<LongConsumer> progress) {
         this.mirror = mirror.map(
                 base -> base.getRawPath() == null || base.getRawPath().endsWith("/") ? base : URI.create(base + "/"));
@@ -52,8 +47,6 @@ public final class Download {
      * Downloads a file and verifies it.
      *
      * @param target file that does not exist yet; it may be incomplete or wrong after an exception
-     * @throws UnavailableException if the server is unreachable, stalls or lacks the file; another one may have it
-     * @throws IOException if the file is wrong or does not fit on the disk
      */
     void fetch(PublicFile file, Path target) throws IOException {
         URI address = address(file);

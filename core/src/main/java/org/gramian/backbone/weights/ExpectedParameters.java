@@ -13,10 +13,7 @@ import org.gramian.tensor.Shape;
 /**
  * Parameters that a weight file of a network must hold, under Gramian's names.
  *
- * @param parameters shapes by name, in the network's order
  * @param classifier parameters that only class scores need; a file may lack them
- * @param defaultPreprocessing preprocessing, unless a file states another
- * @param definition graph of a network that is not built in
  */
 record ExpectedParameters(
         String architecture,
@@ -35,11 +32,7 @@ record ExpectedParameters(
         classifier = Set.copyOf(classifier);
     }
 
-    /**
-     * Returns the parameters of the whole network of a backbone.
-     *
-     * @throws IllegalArgumentException if it needs no weights
-     */
+    /** Returns the parameters of the whole network of a backbone. */
     static ExpectedParameters of(Backbone backbone) {
         if (!backbone.about().weights().needed()) {
             throw new IllegalArgumentException("the backbone '" + backbone.name() + "' needs no weights");

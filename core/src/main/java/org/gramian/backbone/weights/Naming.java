@@ -21,9 +21,6 @@ import org.gramian.image.crop.Preprocessing;
  *
  * <p>Known are torchvision's networks, timm's ViT and ConvNeXt, DINOv2, and Gramian's own names, which for VGG, GoogLeNet and
  * SqueezeNet are those of the authors' Caffe networks.
- *
- * @param publisher source of the weights, with its preprocessing and licence
- * @param names tensor of the file for each parameter
  */
 record Naming(Publisher publisher, SequencedMap<String, String> names) {
     private static final Pattern CONVOLUTION = Pattern.compile("conv(\\d)_(\\d)");
@@ -184,8 +181,6 @@ record Naming(Publisher publisher, SequencedMap<String, String> names) {
     /**
      * Publisher of weights, which determines preprocessing and licence.
      *
-     * @param label name for messages, such as {@code torchvision}
-     * @param file description of the published file, such as {@code torchvision's .pth}
      * @param preprocessing preprocessing of images; empty if only the file can state it
      * @param licence licence of the weights; empty if only the file can state it
      */

@@ -44,12 +44,7 @@ public final class OnnxWeights {
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Layer(OnnxNode node, Shape shape, float[] weight, float[] bias) {}
 
-    /**
-     * Returns the weights under the names of a built-in network whose layers have a weight and a bias each.
-     *
-     * @throws IllegalArgumentException if the layers of the file are not those of the network; the message names the first
-     *     that differs
-     */
+    /** Returns the weights under the names of a built-in network whose layers have a weight and a bias each. */
     public static SequencedMap<String, StoredTensor> of(OnnxFile file, Backbone backbone, Arena arena) {
         List<Layer> layers = new OnnxWeights(file).layers();
         List<ParameterSpec> wanted = backbone.cutAt(backbone.layers().getLast()).parameters();

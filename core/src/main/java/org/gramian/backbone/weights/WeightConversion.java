@@ -30,9 +30,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Weights of a publisher's file converted to Gramian's names and layout.
  *
- * @param tensors tensors in the network's order, without the classifier if the file has none
  * @param licence licence in the file, else that of the publisher if the publisher is certain
- * @param remarks notes on skipped, missing or assumed data, one sentence each
  */
 record WeightConversion(
         SequencedMap<String, StoredTensor> tensors, Preprocessing preprocessing, String licence, List<String> remarks) {
@@ -46,7 +44,6 @@ record WeightConversion(
      * Converts the tensors that the network needs.
      *
      * @param published whether the file is known to be the publisher's and not only to share its names
-     * @throws TensorFileException listing all missing, misshapen and unexpected tensors
      */
     static WeightConversion of(TensorFile file, ExpectedParameters expected, boolean published)
             throws TensorFileException {

@@ -22,8 +22,6 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
      * Downloads and imports the weights of a name.
      *
      * @return the file in the store
-     * @throws MissingWeightsException if there is no public file of that name; the message names alternatives
-     * @throws IOException if the download fails; the message names the file to copy by hand and its target
      */
     public Path get(WeightName name) throws IOException {
         PublicFile known = PublicFile.of(name.text())

@@ -24,11 +24,7 @@ public record WeightName(String text, String architecture) {
                 .toList();
     }
 
-    /**
-     * Parses a name.
-     *
-     * @throws IllegalArgumentException if it does not start with the name of a network
-     */
+    /** Parses a name. */
     public static WeightName parse(String text) {
         if (Backbones.names().contains(text) && !architectures().contains(text)) {
             throw new IllegalArgumentException("the backbone '" + text + "' needs no weights");

@@ -76,11 +76,7 @@ public record WeightStore(Path folder) {
         return folder.resolve(name + ENDING);
     }
 
-    /**
-     * Returns the weights of a name: those of a built-in network, a variant of them, or an installed network.
-     *
-     * @throws IllegalArgumentException if there is no such name; the message lists the names
-     */
+    /** Returns the weights of a name: those of a built-in network, a variant of them, or an installed network. */
     public WeightName name(String text) {
         if (WeightName.isWellFormed(text) && isNetwork(file(text))) {
             return new WeightName(text, text);
@@ -101,7 +97,6 @@ public record WeightStore(Path folder) {
      * Returns a backbone with its default feature layer: a built-in one, or one whose file defines the network.
      *
      * @param nameOrFile name of a built-in or installed network, or a file like those of this store
-     * @throws IllegalArgumentException if there is no such backbone; the message lists the names
      */
     public Backbone backbone(String nameOrFile) {
         if (Backbones.names().contains(nameOrFile)) {
@@ -189,12 +184,7 @@ public record WeightStore(Path folder) {
         return name.text().equals(BundledWeights.NAME) && BundledWeights.present() && !holds(name);
     }
 
-    /**
-     * Opens weights and verifies their fingerprint, which reads the whole file.
-     *
-     * @throws MissingWeightsException if the store has no such weights; the message names the command that gets them
-     * @throws IOException if the file is damaged, was changed since the import, or belongs to another network
-     */
+    /** Opens weights and verifies their fingerprint, which reads the whole file. */
     public Weights open(WeightName name, Arena arena, Consumer<String> remarks) throws IOException {
         Opened opened = opened(name, arena, remarks);
         opened.conversion.remarks().forEach(remarks);
@@ -202,11 +192,7 @@ public record WeightStore(Path folder) {
                 name.architecture(), opened.conversion.tensors(), opened.conversion.preprocessing(), opened.verified());
     }
 
-    /**
-     * Opens weights given as a file of any supported format or as a name in this store.
-     *
-     * @throws MissingWeightsException if a name is not in the store
-     */
+    /** Opens weights given as a file of any supported format or as a name in this store. */
     public Weights find(Backbone backbone, String nameOrFile, Arena arena, Consumer<String> remarks)
             throws IOException {
         return isFile(nameOrFile)
@@ -227,12 +213,7 @@ public record WeightStore(Path folder) {
                 || Files.isRegularFile(Path.of(text));
     }
 
-    /**
-     * Returns the provenance of weights from the file's metadata, without reading the tensors.
-     *
-     * @throws MissingWeightsException if the store has no such weights
-     * @throws IOException if the file is damaged or belongs to another network
-     */
+    /** Returns the provenance of weights from the file's metadata, without reading the tensors. */
     public Provenance provenance(WeightName name) throws IOException {
         try (Arena arena = Arena.ofShared()) {
             return opened(name, arena, _ -> {}).provenance(Provenance.UNKNOWN);
@@ -323,7 +304,6 @@ public record WeightStore(Path folder) {
     /**
      * Installs a network with its weights atomically, replacing weights of the same name.
      *
-     * @param name name of the weights; of a network that is not built in, the network's name
      * @param tensors weights under the network's names; others are ignored
      */
     public Path install(
@@ -356,7 +336,6 @@ public record WeightStore(Path folder) {
      * Reads weights completely and compares them with the fingerprint of the import.
      *
      * @return problems, one sentence each; empty if there are none
-     * @throws MissingWeightsException if the store has no such weights
      */
     public List<String> verify(WeightName name) throws IOException {
         try (Arena arena = Arena.ofShared()) {

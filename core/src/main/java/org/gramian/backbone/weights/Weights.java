@@ -51,11 +51,7 @@ public record Weights(
         tensors = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(tensors));
     }
 
-    /**
-     * Reads a weight file of any supported format for a network and computes its fingerprint.
-     *
-     * @throws IOException if the file does not fit the network; the message lists all mismatches
-     */
+    /** Reads a weight file of any supported format for a network and computes its fingerprint. */
     public static Weights read(String architecture, Path file, Arena arena, Consumer<String> remarks)
             throws IOException {
         return read(ExpectedParameters.of(architecture), Source.of(file), arena, remarks);
@@ -112,21 +108,13 @@ public record Weights(
         }
     }
 
-    /**
-     * Creates the parameters of a backbone with these values.
-     *
-     * @throws IllegalArgumentException if these are weights of another network or some are missing
-     */
+    /** Creates the parameters of a backbone with these values. */
     public ParameterSet load(Backbone backbone, DType type, Device device) {
         requireNetwork(backbone.name());
         return load(backbone.parameters(), backbone.toString(), type, device);
     }
 
-    /**
-     * Creates the parameters of a network's tail with these values.
-     *
-     * @throws IllegalArgumentException if these are weights of another network or some are missing
-     */
+    /** Creates the parameters of a network's tail with these values. */
     public ParameterSet load(ClassifierTail tail, DType type, Device device) {
         requireNetwork(tail.network());
         return load(tail.parameters(), tail.toString(), type, device);
@@ -172,9 +160,6 @@ public record Weights(
      * Origin of weights, for cache keys, model files and reports.
      *
      * @param fingerprint SHA-256 of names, types, shapes and elements in the network's order
-     * @param source name of the imported or opened file
-     * @param sourceSha256 SHA-256 of that file, or {@code unknown}
-     * @param licence licence of the weights, or a note that the file states none
      */
     public record Provenance(String fingerprint, String source, String sourceSha256, String licence) {
         /** SHA-256 of a source that was not hashed. */

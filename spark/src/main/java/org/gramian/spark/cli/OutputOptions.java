@@ -48,24 +48,14 @@ final class OutputOptions {
             description = "replace existing output; it is removed when the job starts, not when it ends")
     private boolean overwrite;
 
-    /**
-     * A written table.
-     *
-     * @param text to print
-     * @param failed number of rows with an error
-     */
+    /** A written table. */
     record Written(String text, long failed) {}
 
     String place() {
         return out;
     }
 
-    /**
-     * Checks the path before any work.
-     *
-     * @param read input paths
-     * @throws IllegalArgumentException if the path exists and must not be replaced, or overlaps an input
-     */
+    /** Checks the path before any work. */
     void check(List<String> read, Configuration hadoop) throws IOException {
         if (overwrite) {
             requireApart(out, read, hadoop);
@@ -137,11 +127,7 @@ final class OutputOptions {
         }
     }
 
-    /**
-     * Creates the folder.
-     *
-     * @throws IllegalArgumentException if the path exists and must not be replaced
-     */
+    /** Creates the folder. */
     OutputFolder begin(Configuration hadoop) throws IOException {
         Path folder = new Path(out);
         FileSystem files = folder.getFileSystem(hadoop);
@@ -160,11 +146,7 @@ final class OutputOptions {
         return begun;
     }
 
-    /**
-     * Writes rows as Parquet, and counts images and errors meanwhile.
-     *
-     * @param errorColumn null for readable images
-     */
+    /** Writes rows as Parquet, and counts images and errors meanwhile. */
     Written write(Dataset<Row> rows, String errorColumn, SparkCommand command)
             throws IOException, InterruptedException {
         SparkSession session = rows.sparkSession();

@@ -73,8 +73,6 @@ final class SparkInputOptions {
      * Images as a table.
      *
      * @param rows input columns and images; for files their path and, as label, the name of their folder
-     * @param column of images
-     * @param kept columns of the output
      */
     record Images(Dataset<Row> rows, String column, List<String> kept) {
         boolean has(String wanted) {
@@ -107,11 +105,7 @@ final class SparkInputOptions {
         return format == null ? column == null : format.equals(FILES);
     }
 
-    /**
-     * Reads the table or lists the files.
-     *
-     * @throws IOException if places cannot be listed or are empty
-     */
+    /** Reads the table or lists the files. */
     Images read(SparkSession session, List<String> places, Consumer<String> log) throws IOException {
         if (isFiles()) {
             JavaSparkContext spark = JavaSparkContext.fromSparkContext(session.sparkContext());
@@ -177,7 +171,6 @@ final class SparkInputOptions {
      *
      * @param log receives remarks on skipped files
      * @return full paths; those of a folder sorted
-     * @throws IOException if a place does not exist, or a folder has no image
      */
     static List<String> list(List<String> places, Configuration hadoop, Consumer<String> log) throws IOException {
         List<String> images = new ArrayList<>();

@@ -24,12 +24,7 @@ public final class ExecutorModels {
 
     private record Key(String fingerprint, Device device) {}
 
-    /**
-     * Model as tasks carry it: a broadcast, which executors fetch once, from the driver and from one another.
-     *
-     * @param fingerprint SHA-256 of the bytes, in hexadecimal
-     * @param content bytes of the model file
-     */
+    /** Model as tasks carry it: a broadcast, which executors fetch once, from the driver and from one another. */
     public record SharedModel(String fingerprint, Broadcast<byte[]> content) implements Serializable {}
 
     /** A loaded model, which several tasks use: it must neither be changed nor closed. */

@@ -42,10 +42,7 @@ import org.jspecify.annotations.Nullable;
  * for an unreadable image.
  *
  * @param model with the backbone, and for descriptors the fitted pooling
- * @param plan of the crops, as {@code center:224}
  * @param seed of random crops; null for test crops
- * @param type of the features
- * @param descriptors whether to compute descriptors, float32, in place of features
  */
 public record FeatureTask(
         SharedModel model,

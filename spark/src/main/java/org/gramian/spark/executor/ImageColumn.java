@@ -28,9 +28,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An error of an image is an {@link Unreadable}, with the messages of {@link ImageReader}; an error of the file system fails the
  * task, unless it is the last attempt.
- *
- * @param index of the column
- * @param hadoop configuration of the file systems
  */
 public record ImageColumn(int index, SerializableConfiguration hadoop) implements Serializable {
     private static final ImageReader READER = new ImageReader(ImageLimits.DEFAULT);
@@ -45,7 +42,6 @@ public record ImageColumn(int index, SerializableConfiguration hadoop) implement
      * Reads the image of a row.
      *
      * @param last whether this is the last attempt: a file system that fails is then the image's error
-     * @throws UncheckedIOException if a file system fails and it is not
      */
     public ReadResult read(Row row, boolean last) {
         @Nullable Object cell = row.get(index);

@@ -16,22 +16,13 @@ import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
 import org.gramian.spark.executor.ExecutorModels.SharedModel;
 
-/**
- * Model file in the memory of the driver.
- *
- * @param bytes of the file, which must not be changed
- * @param classes names, in the order of the scores
- */
+/** Model file in the memory of the driver. */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record ModelContent(byte[] bytes, List<String> classes) {
     /** A broadcast is one array; models are some tens of megabytes. */
     private static final long MAX_BYTES = Integer.MAX_VALUE - 8;
 
-    /**
-     * Reads a model file from any Hadoop file system.
-     *
-     * @throws ModelFileException if it is not a usable model
-     */
+    /** Reads a model file from any Hadoop file system. */
     public static ModelContent read(String path, SparkSession session) throws IOException {
         org.apache.hadoop.fs.Path file = new org.apache.hadoop.fs.Path(path);
         FileSystem files = file.getFileSystem(session.sessionState().newHadoopConf());
@@ -51,12 +42,7 @@ public record ModelContent(byte[] bytes, List<String> classes) {
         }
     }
 
-    /**
-     * Takes over the bytes of a model file.
-     *
-     * @param name origin of the bytes, for messages
-     * @throws ModelFileException if they are not a usable model
-     */
+    /** Takes over the bytes of a model file. */
     public static ModelContent of(byte[] bytes, String name) throws IOException {
         Path file = written(bytes);
         try {

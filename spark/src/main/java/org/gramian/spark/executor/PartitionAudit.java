@@ -16,13 +16,7 @@ import org.gramian.image.audit.ImageFacts;
 import org.gramian.image.audit.ImageIssue;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Audits the images of a partition: one row of {@link #SCHEMA} per image, in order.
- *
- * @param input column of images
- * @param name index of the column of names
- * @param label index of the column of labels
- */
+/** Audits the images of a partition: one row of {@link #SCHEMA} per image, in order. */
 public record PartitionAudit(ImageColumn input, int name, int label) implements MapPartitionsFunction<Row, Row> {
     /** Columns: the last two are null for readable images, all after the label but these for unreadable ones. */
     public static final StructType SCHEMA =

@@ -11,7 +11,6 @@ import org.gramian.tensor.library.Libtorch;
  * Resources that Spark assigned to a task.
  *
  * @param cores {@code spark.task.cpus}: threads of an operator, and decoding threads
- * @param device of the model
  */
 public record TaskResources(int cores, Device device) {
     /** Returns the resources of a task; throws if the device does not exist. */
@@ -19,12 +18,7 @@ public record TaskResources(int cores, Device device) {
         return new TaskResources(task.cpus(), device(task.resourcesJMap(), device));
     }
 
-    /**
-     * Checks the name of a device; each executor checks whether it exists.
-     *
-     * @param option name of the option, for the message
-     * @throws IllegalArgumentException if the name is invalid
-     */
+    /** Checks the name of a device; each executor checks whether it exists. */
     public static void requireDeviceName(String option, String name) {
         if (!name.matches("auto|cpu|cuda(:\\d+)?")) {
             throw new IllegalArgumentException(

@@ -30,8 +30,6 @@ import org.gramian.basis.QuotedText;
  * Labelled images of a table.
  *
  * @param rows {@code name STRING, label INT, validation BOOLEAN, image}
- * @param classes names, in the order of the labels
- * @param count number of images
  */
 public record LabelledImages(Dataset<Row> rows, List<String> classes, long count) {
     /** Index of the column of images. */
@@ -53,11 +51,7 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
      * @param validation marks validation images (boolean); empty to select a fraction
      */
     public record Columns(String image, String name, String label, String validation) {
-        /**
-         * Checks the columns of a table.
-         *
-         * @throws IllegalArgumentException if a column is missing or has a wrong type
-         */
+        /** Checks the columns of a table. */
         public void requireIn(StructType schema) {
             List<String> there = Arrays.asList(schema.fieldNames());
             for (String column : List.of(image, name, label, validation)) {
@@ -87,12 +81,7 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
         }
     }
 
-    /**
-     * Reads the labels, but no images.
-     *
-     * @throws IllegalArgumentException if columns are missing or have a wrong type, a label is missing, or there are fewer than two
-     *     classes
-     */
+    /** Reads the labels, but no images. */
     static LabelledImages of(Dataset<Row> table, Columns columns) {
         columns.requireIn(table.schema());
         List<Row> labels = table.groupBy(named(columns.label()))
@@ -156,11 +145,7 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
         return rows.where(col("validation").equalTo(validation));
     }
 
-    /**
-     * Counts the images of both sets.
-     *
-     * @throws IllegalArgumentException if a name is missing or a class has no training image
-     */
+    /** Counts the images of both sets. */
     Counts counts() {
         long[] training = new long[classes.size()];
         long[] validation = new long[classes.size()];

@@ -49,8 +49,6 @@ public final class WeightFile {
      * Reads a file whose format is detected from its content; the tensors live as long as the arena.
      *
      * @param remarks takes notes on skipped or changed content, one sentence each
-     * @throws TensorFileException if the file cannot be read, is of no known format, is damaged, or asks for more than
-     *     tensors
      */
     public static TensorFile read(Path path, Arena arena, Consumer<String> remarks) throws TensorFileException {
         ByteBuffer start;

@@ -72,7 +72,7 @@ final class WeightsCommandTest {
         Path other = folder.resolve("other.safetensors");
         StoredTensor one = new StoredTensor(DType.F32, Shape.of(1), MemorySegment.ofArray(new byte[4]));
         Safetensors.write(other, Map.of("something", one), Map.of());
-        weights("import", "vgg16", other).failed(ExitCode.MODEL, "vgg16", "'something'");
+        weights("import", "vgg16", other).failed(ExitCode.MODEL, "conv1_1.weight", "'something'");
     }
 
     @Test

@@ -74,10 +74,6 @@ record Features(
 
     /** Returns the last layers of stride 8, 16 and 32, as far as the backbone has them; else its feature layer. */
     static List<String> layers(Backbone backbone) {
-        if (backbone.networks().size() > 1) {
-            throw new IllegalArgumentException(
-                    "anomaly detection needs one backbone, found the joint backbone " + backbone.name());
-        }
         int side = 256;
         List<String> found = new ArrayList<>();
         List<String> upTo = backbone.cutAt(backbone.defaultLayer()).layersUsed();

@@ -19,11 +19,11 @@ import org.gramian.tensor.Tensors;
  * <p>Features are {@code [n, p, d]}: n images, p positions, d channels.
  */
 sealed interface PatchModel {
-    /** Kinds in order of simplicity, with the names in model files. */
+    /** Kinds in the order of their cost of an image, with the names in model files. */
     enum Kind {
         GAUSSIAN,
-        NEIGHBOURS,
-        POSITIONS;
+        POSITIONS,
+        NEIGHBOURS;
 
         /** Fits a model of this kind to features of good images, each {@code [p, d]}. */
         PatchModel fit(List<Tensor> images, long seed) {
@@ -154,7 +154,10 @@ sealed interface PatchModel {
                                     ? image
                                     : image.select(
                                             0,
-                                            indices(random.longs(each, 0, positions).distinct().toArray()).to(image.device())));
+                                            indices(random.longs(each, 0, positions)
+                                                            .distinct()
+                                                            .toArray())
+                                                    .to(image.device())));
                 }
                 Tensor pool = whitening.apply(Tensors.concat(parts, 0));
                 Tensor projection = Tensors.gaussian(random, Shape.of(pool.size(1), PROJECTED), DType.F32)

@@ -247,7 +247,8 @@ final class FoldRun {
                         .training(plan.config().recipe().seed()),
                 plan.config().testPlan().testing(),
                 extraction,
-                duplicates);
+                duplicates,
+                Optional.empty());
     }
 
     private record Measured(Evaluation evaluation, Optional<Evaluation> validation) {}

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.ObjIntConsumer;
@@ -31,13 +32,21 @@ public record TrainingData(
         Crops trainingCrops,
         Crops testCrops,
         FeatureExtraction extraction,
-        Map<String, Integer> duplicates) {
+        Map<String, Integer> duplicates,
+        Optional<GivenFeatures> given) {
     public TrainingData {
         duplicates = Map.copyOf(duplicates);
     }
 
     public TrainingData(Parts parts, Crops trainingCrops, Crops testCrops, FeatureExtraction extraction) {
-        this(parts, trainingCrops, testCrops, extraction, Map.of());
+        this(parts, trainingCrops, testCrops, extraction, Map.of(), Optional.empty());
+    }
+
+    /** Features that other machines have computed. */
+    @FunctionalInterface
+    public interface GivenFeatures {
+        /** Returns the features of some images: those of their training or test crops, or of the first of these. */
+        FeatureTable of(List<Sample> samples, Crops crops);
     }
 
     public record Parts(List<Sample> training, List<Sample> validation, List<Sample> test) {
@@ -60,6 +69,9 @@ public record TrainingData(
     /** Returns the features of some images; computes those that are not in the cache. */
     FeatureTable features(String task, List<Sample> samples, Crops crops, int threads, Consumer<TrainEvent> progress)
             throws IOException {
+        if (given.isPresent()) {
+            return given.get().of(samples, crops);
+        }
         FeatureTable table = extraction.table(
                 task, samples, crops, threads, (name, done, all) -> progress.accept(new Task(name, done, all)));
         for (Map.Entry<Integer, Unreadable> problem : table.problems().entrySet()) {

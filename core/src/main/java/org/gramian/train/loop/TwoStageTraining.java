@@ -129,7 +129,7 @@ public final class TwoStageTraining {
             SolvedHead head = solvedHead();
             Solved solved = head.solve(solver, training, targets);
             List<Logits> unseen = logits(validation);
-            if (!unseen.isEmpty()) {
+            if (!unseen.isEmpty() && data.given().isEmpty()) {
                 solved = solveAll(head, solver, solved);
             }
             callback.stageDone(

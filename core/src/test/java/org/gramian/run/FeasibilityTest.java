@@ -85,26 +85,6 @@ class FeasibilityTest {
     }
 
     @Test
-    void wideningConvolutionIsRemarked() throws IOException, InterruptedException {
-        List<String> remarks = new ArrayList<>();
-        TrainingRun trainer = on("vgg16", "conv5_3")
-                .with("network.pooling", "conv:600/average")
-                .trainer(
-                        event -> {
-                            if (event instanceof TrainEvent.Warning(String text) && text.contains("conv:600")) {
-                                remarks.add(text);
-                            }
-                        },
-                        Cancellation.onRequest());
-        trainer.plan(trainer.audit());
-        assertThat(remarks)
-                .singleElement()
-                .asString()
-                .has(facts("network.pooling", "conv:600", "512", "600"))
-                .contains("conv:atmost=600");
-    }
-
-    @Test
     void morePrincipalComponentsThanImagesAreRefused() {
         assertThatThrownBy(() -> run.with("network.pooling", "average/pca:8").plan())
                 .isInstanceOf(ConfigException.class)

@@ -86,7 +86,6 @@ class ImportedExportTest {
     @ParameterizedTest
     @CsvSource({
         "relu_1, conv:4/rbf/spd:3/relu/triu/root/l2",
-        "block.relu, covariance/isqrt:3/triu",
         "block.relu_1, tail/l2",
         "block.relu_1+relu_1, '[layer:relu_1/average+tail]/l2'"
     })

@@ -244,7 +244,6 @@ class DetectorCommandTest {
             strings = {
                 "embed MODEL DIR OUT.csv",
                 "nearest MODEL IMAGE",
-                "export MODEL OUT.onnx",
                 "report MODEL",
                 "compare MODEL MODEL",
                 "train --resume MODEL"
@@ -255,7 +254,7 @@ class DetectorCommandTest {
                     case "MODEL" -> run;
                     case "DIR" -> dataset;
                     case "IMAGE" -> defective();
-                    case "OUT.csv", "OUT.onnx" -> root.resolve(word);
+                    case "OUT.csv" -> root.resolve(word);
                     default -> word;
                 })
                 .toArray();

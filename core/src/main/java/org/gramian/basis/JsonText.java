@@ -55,6 +55,11 @@ public final class JsonText {
         return JSON.writeValueAsString(value);
     }
 
+    /** Returns a document as a tree. */
+    public static JsonNode tree(Object value) {
+        return JSON.valueToTree(value);
+    }
+
     public static String indented(Object value) {
         return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(value);
     }

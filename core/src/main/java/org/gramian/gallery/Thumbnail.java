@@ -26,7 +26,12 @@ public final class Thumbnail {
 
     /** Returns the image as a JPEG file, reduced to fit, never enlarged. */
     public static byte[] of(Image image) {
-        double scale = Math.min(1, (double) SIDE / Math.max(image.width(), image.height()));
+        return of(image, SIDE);
+    }
+
+    /** Returns the image as a JPEG file with a long side of at most {@code side}. */
+    public static byte[] of(Image image, int side) {
+        double scale = Math.min(1, (double) side / Math.max(image.width(), image.height()));
         int width = (int) Math.max(1, Math.round(image.width() * scale));
         int height = (int) Math.max(1, Math.round(image.height() * scale));
         return jpeg(scale == 1 ? image : Resize.to(image, width, height));

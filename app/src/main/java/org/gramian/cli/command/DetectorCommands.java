@@ -24,6 +24,7 @@ import org.gramian.cli.common.DetectorText;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Progress;
 import org.gramian.explain.HeatImage;
+import org.gramian.export.OpenDetector;
 import org.gramian.image.Image;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
@@ -31,6 +32,7 @@ import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.model.UnreadableImageException;
 import org.gramian.report.AnomalyOverlay;
+import org.gramian.report.DetectorMeasures;
 import org.gramian.tensor.file.Safetensors;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +45,14 @@ final class DetectorCommands {
     /** Describes a detector for a message about options. */
     static String describe(Path file) {
         return file + ": a detector of anomalies";
+    }
+
+    /** Rejects a classifier with options of a detector. */
+    static void requireDetector(Path file) {
+        if (!OpenDetector.isDetector(file)) {
+            throw new IllegalArgumentException("--false-alarms: expected a detector of anomalies, found the classifier "
+                    + file + "; 'gramian predict --reject' sets its lowest probability");
+        }
     }
 
     /** Writes a line for each image. */
@@ -68,12 +78,12 @@ final class DetectorCommands {
         String text = String.format(
                 Locale.ROOT,
                 "%-9s  score %.3f  p %.4f%s",
-                found.anomalous() ? "anomalous" : "good",
+                found.isAnomalous() ? "anomalous" : "good",
                 found.score(),
                 found.pValue(),
                 found.regions().isEmpty() ? "" : "  " + text(found.regions()));
         List<String> row = List.of(
-                Boolean.toString(found.anomalous()),
+                Boolean.toString(found.isAnomalous()),
                 Double.toString(found.score()),
                 Double.toString(found.pValue()),
                 threshold == null ? "" : threshold.toString());
@@ -94,7 +104,7 @@ final class DetectorCommands {
 
     private static Map<String, Object> json(Inspection found, @Nullable Double threshold) {
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("anomalous", found.anomalous());
+        json.put("anomalous", found.isAnomalous());
         json.put("score", found.score());
         json.put("p_value", found.pValue());
         json.put("threshold", threshold);
@@ -115,10 +125,12 @@ final class DetectorCommands {
             evaluation = DetectorEvaluation.of(detector, images, progress::accept);
         }
         evaluation.skipped().forEach(image -> console.warn("skipping " + QuotedText.visible(image)));
-        console.out().print(DetectorText.measures(evaluation, detector.card()));
+        Map<String, Object> measures =
+                DetectorMeasures.json(evaluation, detector.card().threshold());
+        console.out().print(DetectorText.measures(measures, detector.card()));
         console.out().flush();
         if (json != null) {
-            JsonText.write(json, DetectorText.json(evaluation, detector.card().threshold()));
+            JsonText.write(json, measures);
         }
         if (csv != null) {
             DetectorText.writePredictions(csv, evaluation);

@@ -11,6 +11,7 @@ import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TrainedModel;
 import org.gramian.cli.common.Version;
+import org.gramian.report.DetectorReport;
 import org.gramian.report.run.RunReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -51,7 +52,11 @@ public final class ReportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         requireDistinct();
         Path page = out == null ? defaultPage() : out;
-        RunReport.write(runs, page, Version.number());
+        if (runs.size() == 1 && TrainedModel.isDetector(runs.getFirst())) {
+            DetectorReport.write(runs.getFirst(), page, Version.number());
+        } else {
+            RunReport.write(runs, page, Version.number());
+        }
         console.out().println("report: " + page);
         console.out().flush();
         return ExitCode.DONE;
@@ -60,7 +65,9 @@ public final class ReportCommand implements Callable<Integer> {
     private void requireDistinct() throws IOException {
         Set<Path> seen = new HashSet<>();
         for (Path run : runs) {
-            TrainedModel.requireClassifier(run);
+            if (runs.size() > 1) {
+                TrainedModel.requireClassifier(run);
+            }
             if (!seen.add(run.toAbsolutePath().normalize())) {
                 throw new IllegalArgumentException("expected every run once, found " + run + " twice");
             }

@@ -7,12 +7,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import org.gramian.anomaly.DetectorCard;
 import org.gramian.anomaly.DetectorEvaluation;
 import org.gramian.anomaly.DetectorTraining;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.PredictionTable;
+import org.gramian.report.DetectorMeasures;
 import org.gramian.report.Figures;
 import org.jspecify.annotations.Nullable;
 
@@ -48,60 +49,16 @@ public final class DetectorText {
     }
 
     /** Returns the measures on test images. */
-    public static String measures(DetectorEvaluation evaluation, DetectorCard card) {
+    public static String measures(Map<String, Object> evaluation, DetectorCard card) {
         Map<String, String> values = new LinkedHashMap<>();
-        values.put("test images", count(evaluation, false) + " good, " + count(evaluation, true) + " anomalous");
-        evaluation.imageAuroc().ifPresent(value -> values.put("image AUROC", Figures.percent(value) + " %"));
-        evaluation.pixelAuroc().ifPresent(value -> values.put("pixel AUROC", Figures.percent(value) + " %"));
-        evaluation.aupro().ifPresent(value -> values.put("AUPRO", Figures.percent(value) + " %"));
-        values.put(
-                "threshold",
-                String.format(
-                        Locale.ROOT, "%.4f for false alarms of at most %s", card.threshold(), card.falseAlarms()));
-        evaluation.falseAlarms().ifPresent(share -> values.put("false alarms", Figures.withInterval(share)));
-        if (count(evaluation, true) > 0) {
-            values.put("recall", Figures.percent(evaluation.recall()) + " %");
-            values.put("F1", Figures.percent(evaluation.f1()) + " %");
-        }
+        DetectorMeasures.texts(JsonText.tree(evaluation), card)
+                .forEach(measure -> values.put(measure.label(), measure.value()));
         return table(values);
-    }
-
-    /** Returns the measures on test images for JSON; what cannot be computed is null. */
-    public static Map<String, Object> json(DetectorEvaluation evaluation, double threshold) {
-        long anomalous = count(evaluation, true);
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("format", "gramian-detector-evaluation");
-        json.put("version", 1);
-        json.put("good", count(evaluation, false));
-        json.put("anomalous", anomalous);
-        json.put("image_auroc", orNull(evaluation.imageAuroc()));
-        json.put("pixel_auroc", orNull(evaluation.pixelAuroc()));
-        json.put("aupro", orNull(evaluation.aupro()));
-        json.put("f1", anomalous > 0 ? evaluation.f1() : null);
-        json.put("recall", anomalous > 0 ? evaluation.recall() : null);
-        json.put(
-                "false_alarms",
-                evaluation.falseAlarms().map(share -> share.value()).orElse(null));
-        json.put(
-                "false_alarms_95",
-                evaluation.falseAlarms().map(share -> share.interval()).orElse(null));
-        json.put("threshold", finite(threshold));
-        return json;
     }
 
     /** Returns a threshold for JSON: null if no image can be anomalous. */
     public static @Nullable Double finite(double threshold) {
         return Double.isFinite(threshold) ? threshold : null;
-    }
-
-    private static @Nullable Double orNull(OptionalDouble value) {
-        return value.isPresent() ? value.getAsDouble() : null;
-    }
-
-    private static long count(DetectorEvaluation evaluation, boolean anomalous) {
-        return evaluation.results().stream()
-                .filter(result -> result.image().anomalous() == anomalous)
-                .count();
     }
 
     /** Writes the results of test images as CSV. */

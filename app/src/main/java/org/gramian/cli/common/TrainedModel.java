@@ -49,9 +49,14 @@ public final class TrainedModel {
         throw new MissingModelException(typed + (below.isEmpty() ? none(typed) : several(below)));
     }
 
+    /** Returns whether a run, or a model file, is that of a detector of anomalies. */
+    public static boolean isDetector(Path run) {
+        return Detector.isDetector(Files.isDirectory(run) ? run.resolve(MODEL) : run);
+    }
+
     /** Rejects the run of a detector of anomalies where that of a classifier is expected. */
     public static void requireClassifier(Path run) throws MissingModelException {
-        if (Detector.isDetector(Files.isDirectory(run) ? run.resolve(MODEL) : run)) {
+        if (isDetector(run)) {
             throw new MissingModelException(run + ": expected the run of a classifier, found a detector of anomalies;"
                     + " measure it with: " + CommandHint.of("evaluate", run, "DIR"));
         }

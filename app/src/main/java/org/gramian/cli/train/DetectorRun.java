@@ -31,6 +31,9 @@ import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Version;
 import org.gramian.image.ImageSource;
 import org.gramian.image.dataset.DatasetException;
+import org.gramian.report.DetectorMeasures;
+import org.gramian.report.DetectorReport;
+import org.gramian.report.run.RunReport;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.Device;
@@ -42,6 +45,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param folder the images as typed
  * @param settings backbone, weights and seed
+ * @param report whether to write the report
  */
 record DetectorRun(
         Console console,
@@ -49,7 +53,8 @@ record DetectorRun(
         DetectorOptions.Source source,
         Settings settings,
         DetectorTraining.Options options,
-        WeightStore store) {
+        WeightStore store,
+        boolean report) {
     private static final String MODEL = "model.safetensors";
     private static final int SHOWN = 5;
 
@@ -189,12 +194,18 @@ record DetectorRun(
         JsonText.write(out.resolve("config.json"), configuration());
         JsonText.write(out.resolve("candidates.json"), result.candidates());
         if (evaluation.isPresent()) {
-            JsonText.write(
-                    out.resolve("evaluation.json"),
-                    DetectorText.json(evaluation.get(), result.detector().card().threshold()));
+            JsonText.write(out.resolve("evaluation.json"), json(evaluation.get(), result));
             DetectorText.writePredictions(out.resolve("predictions.csv"), evaluation.get());
         }
+        JsonText.write(out.resolve(DetectorReport.ODD), result.odd());
         result.detector().save(out.resolve(MODEL));
+        if (report) {
+            DetectorReport.write(out, result.detector(), out.resolve(RunReport.FILE), Version.number());
+        }
+    }
+
+    private static Map<String, Object> json(DetectorEvaluation evaluation, DetectorTraining.Result result) {
+        return DetectorMeasures.json(evaluation, result.detector().card().threshold());
     }
 
     private void print(Path out, DetectorTraining.Result result, Optional<DetectorEvaluation> evaluation) {
@@ -217,9 +228,12 @@ record DetectorRun(
         evaluation.ifPresent(found -> {
             found.skipped().forEach(image -> console.warn("skipping " + QuotedText.visible(image)));
             console.out().println();
-            console.out().print(DetectorText.measures(found, card));
+            console.out().print(DetectorText.measures(json(found, result), card));
         });
         console.out().printf(Locale.ROOT, "%nmodel: %s%n", out.resolve(MODEL));
+        if (report) {
+            console.out().println("report: " + out.resolve(RunReport.FILE));
+        }
         console.out().println("try: " + CommandHint.of("predict", out, "IMAGE"));
         console.out().flush();
     }

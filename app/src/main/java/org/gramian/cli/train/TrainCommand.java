@@ -165,7 +165,13 @@ public final class TrainCommand implements Callable<Integer> {
         Settings settings = DefaultResolver.withBackbone(
                 options.requested(torch, console::say), options.store().available());
         DetectorRun run = new DetectorRun(
-                console, place, source, settings, detection.options(settings, training.threads()), options.store());
+                console,
+                place,
+                source,
+                settings,
+                detection.options(settings, training.threads()),
+                options.store(),
+                !noReport);
         return dry ? run.show() : run.train(folder, training.prepare(torch));
     }
 

@@ -112,6 +112,34 @@ class DetectorCommandTest {
     }
 
     @Test
+    void reportShowsChoiceMeasuresAndMaps() throws IOException {
+        String written = Files.readString(run.resolve("report.html"));
+        Path again = root.resolve("again.html");
+        Run.of("report", run, "--out", again).done();
+        assertThat(Files.readString(again)).isEqualTo(written);
+        assertThat(written).contains("gaussian", "image AUROC", "hole").containsPattern("(?s)(data:image/jpeg.*){12}");
+        assertThat(written).doesNotContain("<script").contains("default-src 'none'");
+    }
+
+    @Test
+    void reportOfMissingImagesNamesThem() throws IOException {
+        Path copy = Files.createDirectories(root.resolve("moved"));
+        for (String name : List.of("model.safetensors", "candidates.json", "config.json", "evaluation.json")) {
+            String text = name.endsWith("json") ? Files.readString(run.resolve(name)) : "";
+            if (text.isEmpty()) {
+                Files.copy(run.resolve(name), copy.resolve(name));
+            } else {
+                Files.writeString(copy.resolve(name), text.replace("dataset", "elsewhere"));
+            }
+        }
+        Run.of("report", copy).done();
+        assertThat(Files.readString(copy.resolve("report.html")))
+                .contains("image not found")
+                .doesNotContain("data:image");
+        Run.of("report", copy, run).refused(ExitCode.MODEL, "detector");
+    }
+
+    @Test
     void predictionHasRegionAtDefect() throws IOException {
         Run predicted = Run.of("predict", run, defective(), dataset.resolve("test/good/0.png"), "--format", "jsonl")
                 .done();
@@ -244,7 +272,7 @@ class DetectorCommandTest {
             strings = {
                 "embed MODEL DIR OUT.csv",
                 "nearest MODEL IMAGE",
-                "report MODEL",
+                "report MODEL MODEL",
                 "compare MODEL MODEL",
                 "train --resume MODEL"
             })

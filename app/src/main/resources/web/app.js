@@ -1,6 +1,6 @@
 // The page: takes images in, asks the server for each, shows the answers. Nothing is sent before an image is added.
 
-import { bars, facts, make, neighbours, percent, shownImage, summary } from './draw.js';
+import { bars, driftText, facts, make, neighbours, percent, regionList, shownImage, summary, words } from './draw.js';
 import { Refusal, keepToken, model as askModel, predict, token } from './server.js';
 
 const AT_ONCE = 2;
@@ -24,7 +24,11 @@ async function learnModel() {
     $('summary').textContent = summary(model);
     $('model-facts').replaceChildren(facts(model));
     document.title = `${model.name} · Gramian`;
-    notice(null);
+    const { title, results, promise } = words(model);
+    $('drop-title').textContent = title;
+    $('results-title').textContent = results;
+    $('promise').textContent = promise;
+    notice(model.drift?.detected ? driftText(model.drift) : null);
   } catch (refusal) {
     if (refusal.code === 'token') askForToken();
     else {
@@ -42,7 +46,8 @@ document.addEventListener('visibilitychange', () => {
 function notice(text, again) {
   $('notices').replaceChildren();
   if (!text) return;
-  $('notices').append(make('div', { classes: 'notice fault', role: 'alert' }, make('p', { textContent: text }), againButton(again)));
+  $('notices').append(make('div', { classes: 'notice fault', role: 'alert' }, make('p', { textContent: text }),
+    again ? againButton(again) : null));
 }
 
 function againButton(action) {
@@ -98,6 +103,7 @@ function proceed() {
     work(waiting.shift()).finally(() => {
       running--;
       proceed();
+      if (running === 0 && model?.drift) learnModel(); // these images may have changed the drift
     });
   }
 }
@@ -132,7 +138,7 @@ async function readable(file) {
 async function patiently(card) {
   let renewed = false;
   for (let attempt = 1; ; attempt++) {
-    say(card, 'Classifying…', 'busy');
+    say(card, model?.kind === 'detector' ? 'Inspecting…' : 'Classifying…', 'busy');
     try {
       return await predict(card.file, { explain: model?.explain ?? false, nearest: model?.gallery ?? false });
     } catch (refusal) {
@@ -187,6 +193,10 @@ function show(card, result) {
   if (card.removed) return;
   card.state.className = 'state';
   card.state.replaceChildren();
+  if ('anomalous' in result) {
+    showInspection(card, result);
+    return;
+  }
   const sure = result.probability >= 0.5;
   card.left.replaceChildren(shownImage(card, result.explanation));
   card.body.replaceChildren(
@@ -197,6 +207,20 @@ function show(card, result) {
   const near = neighbours(result.nearest, result.class);
   if (near) card.element.append(near);
   speak(`${card.name}: ${result.class}, ${percent(result.probability)}.`);
+}
+
+function showInspection(card, result) {
+  const verdict = result.anomalous ? 'Anomalous' : 'Good';
+  const rare = `p = ${result.p_value.toPrecision(2)}`;
+  card.left.replaceChildren(shownImage(card, result.explanation, result.regions));
+  card.body.replaceChildren(
+    make('p', { classes: result.anomalous ? 'answer bad' : 'answer' }, make('strong', { textContent: verdict }), ' ',
+      make('span', { textContent: rare })),
+    make('p', { classes: 'small', textContent: `Score ${result.score.toFixed(2)}; a typical good image has 1`
+      + (result.threshold === null ? '. No image can be anomalous: the model has too few good images.'
+        : `, an anomalous one more than ${result.threshold.toFixed(2)}.`) }),
+    ...regionList(result.regions));
+  speak(`${card.name}: ${verdict}, ${rare}.`);
 }
 
 function fail(card, refusal) {

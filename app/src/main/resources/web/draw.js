@@ -45,13 +45,32 @@ export function neighbours(nearest, answer) {
   return make('section', { classes: 'similar' }, make('h4', { textContent: 'Nearest training images' }), list);
 }
 
-/** The image, with the region that mattered over it and a switch for it. */
-export function shownImage(shown, explanation) {
+/** The regions of an anomaly, in pixels of the image, as a list of at most one element. */
+export function regionList(regions) {
+  if (!regions.length) return [];
+  const list = make('ol', { classes: 'regions' });
+  for (const { x, y, width, height, score } of regions.slice(0, 5)) {
+    list.append(make('li', { textContent: `${width} × ${height} pixels at ${x}, ${y}: score ${score.toFixed(2)}` }));
+  }
+  if (regions.length > 5) list.append(make('li', { textContent: `and ${regions.length - 5} more` }));
+  return [make('section', {}, make('h4', { textContent: regions.length === 1 ? 'Region' : 'Regions' }), list)];
+}
+
+/** The image, with the region that mattered over it and a switch for it; boxes are in its pixels. */
+export function shownImage(shown, explanation, regions = []) {
   const frame = make('div', { classes: 'frame' });
   const figure = make('figure', {}, frame);
   const image = make('img', { classes: 'shown', src: shown.url, alt: `your image ${shown.name}` });
   image.addEventListener('load', () => {
     frame.style.setProperty('--ratio', String(image.naturalWidth / image.naturalHeight));
+    for (const { x, y, width, height } of regions) {
+      const box = make('span', { classes: 'box' });
+      box.style.insetInlineStart = `${100 * x / image.naturalWidth}%`;
+      box.style.insetBlockStart = `${100 * y / image.naturalHeight}%`;
+      box.style.inlineSize = `${100 * width / image.naturalWidth}%`;
+      box.style.blockSize = `${100 * height / image.naturalHeight}%`;
+      frame.append(box);
+    }
   });
   image.addEventListener('error', () => {
     figure.replaceChildren(make('p', { classes: 'blank', textContent: 'This browser cannot show this file.' }));
@@ -60,10 +79,10 @@ export function shownImage(shown, explanation) {
   if (explanation?.heat?.startsWith('data:image/')) {
     const heat = make('img', { classes: 'heat', src: explanation.heat, alt: '' });
     const box = make('input', { type: 'checkbox', checked: true });
-    box.addEventListener('change', () => { heat.hidden = !box.checked; });
+    box.addEventListener('change', () => frame.classList.toggle('plain', !box.checked));
     frame.append(heat);
     figure.append(make('figcaption', {}, make('label', { classes: 'switch' }, box,
-      make('span', { textContent: `Show the evidence for “${explanation.class}”` }))));
+      make('span', { textContent: explanation.class ? `Show the evidence for “${explanation.class}”` : 'Show the anomaly map' }))));
   }
   return figure;
 }
@@ -77,6 +96,8 @@ const METRICS = {
   logLoss: ['Log loss', false],
   brier: ['Brier score', false],
   calibrationError: ['Calibration error', true],
+  auroc_synthetic: ['AUROC on synthetic defects', true],
+  auroc_defects: ['AUROC on given defects', true],
 };
 
 /** The facts of the model as a list of terms. */
@@ -89,6 +110,14 @@ export function facts(model) {
   };
   add('Name', model.name);
   add('Backbone', [model.backbone, model.layer].filter(Boolean).join(', layer '));
+  if (model.kind === 'detector') {
+    add('Detector', model.detector);
+    add('Good images', model.goodImages.toLocaleString('en'));
+    add('False alarms', `at most ${percent(model.falseAlarms)}`);
+    add('Threshold', model.threshold?.toPrecision(4) ?? 'none: too few good images');
+    add('Image size', `${model.width} × ${model.height}${model.tile ? `, tiles of ${model.tile} pixels` : ''}`);
+  }
+  if (model.drift) add('Drift', driftText(model.drift));
   add('Pooling', model.pooling && make('code', { textContent: model.pooling }));
   for (const [name, value] of Object.entries(model.metrics ?? {})) {
     const [text, share] = METRICS[name] ?? [name, false];
@@ -97,7 +126,7 @@ export function facts(model) {
   add('Descriptor size', model.descriptorSize?.toLocaleString('en'));
   add('Parameters', model.parameters?.toLocaleString('en'));
   add('Engine', model.engine);
-  add(`${model.classes.length} classes`, classes(model.classes));
+  if (model.classes) add(`${model.classes.length} classes`, classes(model.classes));
   return list;
 }
 
@@ -109,8 +138,27 @@ function classes(names) {
 
 /** One line about the model for the top of the page. */
 export function summary(model) {
+  if (model.kind === 'detector') return `${model.name} · detector of anomalies · ${model.goodImages} good images`;
   const parts = [model.name, `${model.classes.length} classes`];
   const accuracy = model.metrics?.accuracy;
   if (typeof accuracy === 'number') parts.push(`test accuracy ${percent(accuracy)}`);
   return parts.filter(Boolean).join(' · ');
+}
+
+/** Whether recent images differ from the training images. */
+export function driftText({ images, detected, distance, limit, level }) {
+  if (distance === null) return `not known yet: ${images} images of at least 100`;
+  const numbers = `distance ${distance.toFixed(2)}, limit ${limit.toFixed(2)}, false alarm level ${level}`;
+  return detected
+    ? `The last ${images} images differ from the training images (${numbers}). Check camera, light and parts, or train again.`
+    : `none in the last ${images} images (${numbers})`;
+}
+
+/** The words of the page for a kind of model. */
+export function words(model) {
+  return model.kind === 'detector'
+    ? { title: 'Inspect images', results: 'Inspections',
+      promise: `An image is anomalous if at most ${percent(model.falseAlarms)} of good images look as odd.` }
+    : { title: 'Classify images', results: 'Predictions',
+      promise: 'The model always predicts one of its own classes, even for images of something else.' };
 }

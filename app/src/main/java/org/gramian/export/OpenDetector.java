@@ -82,6 +82,11 @@ public record OpenDetector(Detector detector, String backbone, String kind, Stri
                 "onnx");
     }
 
+    /** Returns this detector with another rate of false alarms; closing either closes both. */
+    public OpenDetector withFalseAlarms(double rate) {
+        return new OpenDetector(detector.withFalseAlarms(rate), backbone, kind, engineName);
+    }
+
     public DetectorCard card() {
         return detector.card();
     }

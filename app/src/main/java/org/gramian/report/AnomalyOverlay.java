@@ -15,19 +15,23 @@ public final class AnomalyOverlay {
     private AnomalyOverlay() {}
 
     /**
-     * Draws the map over the image: nothing at half of the threshold, a third of the full opacity at the threshold, all of it at twice
+     * Draws the map, transparent: nothing at half of the threshold, a third of the full opacity at the threshold, all of it at twice
      * the threshold.
      */
-    public static BufferedImage draw(Image image, Inspection found, double threshold) {
-        BufferedImage drawn = image.toBufferedImage();
-        Graphics2D graphics = drawn.createGraphics();
-        graphics.setRenderingHint(RenderingHints.KEY_INTERPOLATION, RenderingHints.VALUE_INTERPOLATION_BILINEAR);
-        AnomalyMap map = found.map();
+    public static BufferedImage heat(AnomalyMap map, double threshold) {
         float[] strengths = new float[map.values().length];
         for (int i = 0; i < strengths.length; i++) {
             strengths[i] = (float) Math.clamp((map.values()[i] / threshold - 0.5) / 1.5, 0.0, 1.0);
         }
-        BufferedImage heat = HeatImage.overlay(map.columns(), map.rows(), strengths);
+        return HeatImage.overlay(map.columns(), map.rows(), strengths);
+    }
+
+    /** Draws the map over the image, with the regions. */
+    public static BufferedImage draw(Image image, Inspection found, double threshold) {
+        BufferedImage drawn = image.toBufferedImage();
+        Graphics2D graphics = drawn.createGraphics();
+        graphics.setRenderingHint(RenderingHints.KEY_INTERPOLATION, RenderingHints.VALUE_INTERPOLATION_BILINEAR);
+        BufferedImage heat = heat(found.map(), threshold);
         graphics.drawImage(heat, 0, 0, drawn.getWidth(), drawn.getHeight(), null);
         float stroke = Math.max(1, Math.min(drawn.getWidth(), drawn.getHeight()) / 150f);
         for (AnomalyMap.Region region : found.regions()) {

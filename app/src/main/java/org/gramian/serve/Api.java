@@ -1,6 +1,7 @@
 package org.gramian.serve;
 
 import io.javalin.http.Context;
+import java.awt.image.BufferedImage;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.gramian.anomaly.Inspection;
 import org.gramian.basis.QuotedText;
 import org.gramian.explain.CroppedImage;
 import org.gramian.explain.Explainer;
@@ -28,6 +30,7 @@ import org.gramian.model.Engine;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
 import org.gramian.model.Prediction;
+import org.gramian.report.AnomalyOverlay;
 import org.gramian.serve.RequestBody.UploadedImage;
 import org.gramian.serve.ServeOptions.Limits;
 import tools.jackson.core.StreamWriteFeature;
@@ -63,13 +66,18 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
     /** Builds the JSON of one image, computing an explanation if requested. */
     @FunctionalInterface
     private interface ResultBuilder {
-        CompletableFuture<ObjectNode> build(UploadedImage image, Batcher.Computed computed, Deadline end);
+        CompletableFuture<ObjectNode> build(UploadedImage image, Batcher.Outcome outcome, Deadline end);
     }
 
     void model(Context context) throws HttpError {
         requireOnly(context.queryParamMap(), List.of());
         try (ModelSlot.Lease lease = slot.lease()) {
-            answer(context, model(lease.model()));
+            ObjectNode document = switch (lease.model()) {
+                case LoadedModel classifier -> model(classifier);
+                case LoadedDetector detector -> DetectorJson.model(detector);
+            };
+            lease.model().drift().ifPresent(drift -> document.set("drift", DetectorJson.drift(drift.state())));
+            answer(context, document);
         }
     }
 
@@ -81,12 +89,24 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
             if (query.explain()) {
                 requireExplained(lease.model());
             }
-            Set<Engine.Rows> rows = EnumSet.of(Engine.Rows.SCORES);
-            if (query.nearest() > 0 && lease.model().nearest().isPresent()) {
-                rows.add(Engine.Rows.DESCRIPTORS);
+            switch (lease.model()) {
+                case LoadedDetector detector -> {
+                    Batcher.Job job = new Batcher.Job(lease, Set.of(), false, ticket);
+                    respond(context, job, (image, outcome, _) -> inspection(query, detector, image, outcome));
+                }
+                case LoadedModel classifier -> {
+                    Set<Engine.Rows> rows = EnumSet.of(Engine.Rows.SCORES);
+                    if (query.nearest() > 0 && classifier.nearest().isPresent()) {
+                        rows.add(Engine.Rows.DESCRIPTORS);
+                    }
+                    Batcher.Job job = new Batcher.Job(lease, rows, query.explain(), ticket);
+                    respond(
+                            context,
+                            job,
+                            (image, outcome, end) ->
+                                    prediction(query, job, classifier, image, (Batcher.Computed) outcome, end));
+                }
             }
-            Batcher.Job job = new Batcher.Job(lease, rows, query.explain(), ticket);
-            respond(context, job, (image, computed, end) -> prediction(query, job, image, computed, end));
         }
     }
 
@@ -95,11 +115,16 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         RequestBody.check(context, limits.upload());
         try (Admission.Ticket ticket = admission.enter();
                 ModelSlot.Lease lease = slot.lease()) {
+            if (lease.model() instanceof LoadedDetector) {
+                throw HttpError.wrong(
+                        "expected a classifier for descriptors, found a detector of anomalies; use" + " /v1/predict");
+            }
             Batcher.Job job = new Batcher.Job(lease, Set.of(Engine.Rows.DESCRIPTORS), false, ticket);
             respond(
                     context,
                     job,
-                    (image, computed, _) -> CompletableFuture.completedFuture(descriptor(image, computed)));
+                    (image, outcome, _) ->
+                            CompletableFuture.completedFuture(descriptor(image, (Batcher.Computed) outcome)));
         }
     }
 
@@ -124,7 +149,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
                         results.add(CompletableFuture.completedFuture(unreadable(image, reason, limits)));
                         unread.add(reason);
                     }
-                    case Batcher.Computed computed -> results.add(builder.build(image, computed, end));
+                    case Batcher.Outcome outcome -> results.add(builder.build(image, outcome, end));
                 }
             }
             ObjectNode document = object();
@@ -145,15 +170,39 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
 
     /** Returns the bytes of an image's descriptors until they are sent; scores are too few to count. */
     private static long rowBytes(Batcher.Job job) {
-        LoadedModel model = job.lease().model();
-        long numbers =
-                job.rows().contains(Engine.Rows.DESCRIPTORS) ? model.header().descriptorSize() : 0;
-        return Float.BYTES * (model.classifier().crops() + 1L) * numbers; // those of the crops, and their mean
+        return job.lease().model() instanceof LoadedModel model && job.rows().contains(Engine.Rows.DESCRIPTORS)
+                ? Float.BYTES
+                        * (model.classifier().crops() + 1L) // those of the crops, and their mean
+                        * model.header().descriptorSize()
+                : 0;
+    }
+
+    private CompletableFuture<ObjectNode> inspection(
+            Query query, LoadedDetector detector, UploadedImage image, Batcher.Outcome outcome) {
+        Inspection found = ((Batcher.Inspected) outcome).inspection();
+        observe(detector, found.pValue());
+        ObjectNode result = DetectorJson.inspection(object().put("name", image.name()), detector, found);
+        if (query.explain()) {
+            BufferedImage heat =
+                    AnomalyOverlay.heat(found.map(), detector.opened().card().mapThreshold());
+            result.putObject("explanation").put("heat", source(heat));
+        }
+        return CompletableFuture.completedFuture(result);
+    }
+
+    /** Adds a p-value to the recent ones of a model. */
+    private void observe(ServedModel model, double pValue) {
+        model.drift().ifPresent(drift -> drift.add(pValue));
+        meters.pValue(pValue);
     }
 
     private CompletableFuture<ObjectNode> prediction(
-            Query query, Batcher.Job job, UploadedImage image, Batcher.Computed computed, Deadline end) {
-        LoadedModel model = job.lease().model();
+            Query query,
+            Batcher.Job job,
+            LoadedModel model,
+            UploadedImage image,
+            Batcher.Computed computed,
+            Deadline end) {
         Prediction prediction =
                 Prediction.of(computed.result().logits(), model.header().card());
         ObjectNode result = prediction(image, prediction, query.top());
@@ -164,17 +213,17 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
                             nearest(list, index, computed.result().of(Engine.Rows.DESCRIPTORS), query.nearest()));
         }
         return query.explain()
-                ? explained(job, result, computed.view().orElseThrow(), end)
+                ? explained(job, model, result, computed.view().orElseThrow(), end)
                 : CompletableFuture.completedFuture(result);
     }
 
     /** Adds the explanation. Its image is encoded on a virtual thread, not on the computing thread. */
     private CompletableFuture<ObjectNode> explained(
-            Batcher.Job job, ObjectNode result, CroppedImage view, Deadline end) {
+            Batcher.Job job, LoadedModel model, ObjectNode result, CroppedImage view, Deadline end) {
         String name = result.get("class").asString();
         CompletableFuture<HeatMap> heat = batcher.explain(job.lease(), end, () -> {
             long start = System.nanoTime();
-            HeatMap found = explain(job.lease().model(), view, name);
+            HeatMap found = explain(model, view, name);
             Duration time = Duration.ofNanos(System.nanoTime() - start);
             job.ticket().explained(time);
             meters.explained(time);
@@ -279,7 +328,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
 
     static ObjectNode model(LoadedModel model) {
         ModelHeader header = model.header();
-        ObjectNode document = object().put("name", model.name());
+        ObjectNode document = object().put("name", model.name()).put("kind", "classifier");
         ArrayNode classes = document.putArray("classes");
         header.card().classes().forEach(classes::add);
         document.put("backbone", header.backbone().name())
@@ -359,11 +408,14 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
 
     /** Draws a heat map, on a thread that no other request waits for. */
     static ObjectNode explanation(HeatMap heat, String name) {
-        byte[] png = HeatImage.png(HeatImage.overlay(heat));
-        return object().put("class", name).put("heat", PNG + Base64.getEncoder().encodeToString(png));
+        return object().put("class", name).put("heat", source(HeatImage.overlay(heat)));
     }
 
-    static void requireExplained(LoadedModel loaded) throws HttpError {
+    private static String source(BufferedImage heat) {
+        return PNG + Base64.getEncoder().encodeToString(HeatImage.png(heat));
+    }
+
+    static void requireExplained(ServedModel loaded) throws HttpError {
         Optional<String> reason = loaded.incompatibility();
         if (reason.isPresent()) {
             throw HttpError.wrong("explain=true is not supported by this model: " + reason.get());

@@ -18,13 +18,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.gramian.anomaly.Inspection;
 import org.gramian.explain.CroppedImage;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
 import org.slf4j.Logger;
@@ -48,7 +48,7 @@ final class Batcher {
     private final Meters meters;
     private final ExecutorService decoders;
     private final Semaphore decodedAhead;
-    private final Queue<Crops> crops = new ArrayDeque<>();
+    private final Queue<Prepared> images = new ArrayDeque<>();
     private final Queue<Explanation> explanations = new ArrayDeque<>();
     private boolean closed;
     private boolean wasExplanation;
@@ -63,6 +63,8 @@ final class Batcher {
 
     /** A computed image, with the input of its explanation if one is requested. */
     record Computed(ImageResult.Computed result, Optional<CroppedImage> view) implements Outcome {}
+
+    record Inspected(Inspection inspection) implements Outcome {}
 
     /** An image to decode. Completing the outcome cancels it. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -80,21 +82,13 @@ final class Batcher {
         CompletableFuture<?> result();
     }
 
-    /** A rendered image {@code [count, 3, size, size]}, computed in a batch with others of the same model and rows. */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Crops(
-            ModelSlot.Lease lease,
-            Set<Engine.Rows> rows,
-            float[] crops,
-            Optional<CroppedImage> view,
-            CompletableFuture<Outcome> result)
+    /** A prepared image, computed in a batch with others of the same model and rows. */
+    record Prepared(
+            ModelSlot.Lease lease, Set<Engine.Rows> rows, ServedModel.Input input, CompletableFuture<Outcome> result)
             implements Work {
-        int count() {
-            return lease.model().classifier().crops();
-        }
 
         @SuppressWarnings("ReferenceEquality") // a reloaded model is another one
-        boolean fits(Crops other) {
+        boolean fits(Prepared other) {
             return lease.model() == other.lease.model() && rows.equals(other.rows);
         }
     }
@@ -170,22 +164,16 @@ final class Batcher {
 
     private void decode(Upload upload) throws HttpError {
         Job job = upload.job();
-        LoadedModel model = job.lease().model();
-        Classifier classifier = model.classifier();
+        ServedModel model = job.lease().model();
         long start = System.nanoTime();
         BooleanSupplier cancelled = upload.outcome()::isDone;
-        switch (classifier.read(ImageSource.of("upload", () -> reader.apply(upload.content(), cancelled)))) {
+        switch (model.read(ImageSource.of("upload", () -> reader.apply(upload.content(), cancelled)))) {
             case Unreadable(Problem problem, var _) when problem == Problem.NO_MEMORY -> throw HttpError.noMemory();
             case Unreadable reason -> upload.outcome().complete(new Unread(reason));
             case ReadResult.Readable(Image image, var _) -> {
                 admission.decoded((long) image.width() * image.height(), Duration.ofNanos(System.nanoTime() - start));
-                Optional<CroppedImage> view = Optional.empty();
-                if (job.explain()) { // keeping the decoded image would take more memory
-                    view = Optional.of(CroppedImage.of(image, model.header().card()));
-                    job.ticket().bytes(view.get().bytes());
-                }
-                float[] rendered = classifier.render(image);
-                add(new Crops(upload.lease().share(), job.rows(), rendered, view, upload.outcome()));
+                ServedModel.Input input = model.prepare(image, job);
+                add(new Prepared(upload.lease().share(), job.rows(), input, upload.outcome()));
             }
         }
     }
@@ -197,7 +185,7 @@ final class Batcher {
             return;
         }
         switch (work) {
-            case Crops image -> crops.add(image);
+            case Prepared image -> images.add(image);
             case Explanation explanation -> explanations.add(explanation);
         }
         notifyAll();
@@ -206,7 +194,7 @@ final class Batcher {
     /** Returns the next explanation or batch; empty if closed and nothing is left. */
     private synchronized List<Work> take() throws InterruptedException {
         dropCancelled();
-        while (crops.isEmpty() && explanations.isEmpty()) {
+        while (images.isEmpty() && explanations.isEmpty()) {
             if (closed) {
                 return List.of();
             }
@@ -217,7 +205,7 @@ final class Batcher {
         Optional<Explanation> first = explanations.stream()
                 .min(Comparator.comparingLong(explanation -> explanation.end().nanos()));
         wasExplanation = first.isPresent()
-                && (crops.isEmpty() || !wasExplanation || first.get().end().isNear());
+                && (images.isEmpty() || !wasExplanation || first.get().end().isNear());
         if (wasExplanation) {
             taken.add(first.orElseThrow());
             explanations.remove(first.get());
@@ -228,7 +216,7 @@ final class Batcher {
     }
 
     private void dropCancelled() {
-        crops.removeIf(Batcher::isCancelled);
+        images.removeIf(Batcher::isCancelled);
         explanations.removeIf(Batcher::isCancelled);
     }
 
@@ -241,16 +229,16 @@ final class Batcher {
     }
 
     private void takeBatch(List<Work> taken) {
-        Crops first = crops.remove();
+        Prepared first = images.remove();
         taken.add(first);
-        int room = batchSize - first.count();
-        Iterator<Crops> others = crops.iterator();
-        while (room >= first.count() && others.hasNext()) {
-            Crops other = others.next();
-            if (other.fits(first)) {
+        int room = batchSize - first.input().crops();
+        Iterator<Prepared> others = images.iterator();
+        while (room > 0 && others.hasNext()) {
+            Prepared other = others.next();
+            if (other.fits(first) && other.input().crops() <= room) {
                 taken.add(other);
                 others.remove();
-                room -= first.count();
+                room -= other.input().crops();
             }
         }
     }
@@ -281,7 +269,7 @@ final class Batcher {
             if (batch.getFirst() instanceof Explanation explanation) {
                 explanation.work().run();
             } else {
-                computeBatch(batch.stream().map(Crops.class::cast).toList());
+                computeBatch(batch.stream().map(Prepared.class::cast).toList());
             }
         } catch (Throwable failed) { // every request ends, and the next batch is computed
             batch.forEach(work -> work.result().completeExceptionally(failed));
@@ -290,20 +278,16 @@ final class Batcher {
         }
     }
 
-    private void computeBatch(List<Crops> batch) {
+    private void computeBatch(List<Prepared> batch) {
         long start = System.nanoTime();
-        Crops first = batch.getFirst();
-        List<ImageResult.Computed> results = first.lease()
-                .model()
-                .classifier()
-                .compute(batch.stream().map(Crops::crops).toList(), first.rows());
+        Prepared first = batch.getFirst();
+        List<ServedModel.Input> inputs = batch.stream().map(Prepared::input).toList();
+        List<? extends Outcome> outcomes = first.lease().model().compute(inputs, first.rows());
         Duration time = Duration.ofNanos(System.nanoTime() - start);
         admission.computed(batch.size(), time);
-        meters.computed(first.count() * batch.size(), time);
+        meters.computed(inputs.stream().mapToInt(ServedModel.Input::crops).sum(), time);
         for (int i = 0; i < batch.size(); i++) {
-            batch.get(i)
-                    .result()
-                    .complete(new Computed(results.get(i), batch.get(i).view()));
+            batch.get(i).result().complete(outcomes.get(i));
         }
     }
 

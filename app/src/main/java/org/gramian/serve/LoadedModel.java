@@ -4,22 +4,44 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.gramian.explain.CroppedImage;
 import org.gramian.explain.Explainer;
+import org.gramian.export.OpenDetector;
 import org.gramian.export.OpenModel;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.NearestImages;
+import org.gramian.image.Image;
+import org.gramian.image.ImageSource;
+import org.gramian.image.ReadResult;
 import org.gramian.model.Classifier;
+import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
 import org.gramian.model.Model;
 import org.gramian.model.ModelHeader;
 
-/** A served model. */
-public record LoadedModel(String name, OpenModel opened, Optional<NearestImages> nearest) {
+/** A served classifier. */
+public record LoadedModel(String name, OpenModel opened, Optional<NearestImages> nearest) implements ServedModel {
+    /** Rendered crops {@code [crops, 3, size, size]}, with the input of an explanation if one is requested. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Crops(float[] pixels, int crops, Optional<CroppedImage> view) implements Input {}
+
     /** How to load the model of a server, again whenever one of these files changes. */
     public record Source(List<Path> files, Loader loader) {
         /** Returns the source of a model file, with the gallery beside it. */
         public static Source of(Path file, OpenModel.Request request) {
+            return of(file, request, OptionalDouble.empty());
+        }
+
+        /** Returns the source of a model file; a rate of false alarms replaces that of a detector. */
+        public static Source of(Path file, OpenModel.Request request, OptionalDouble falseAlarms) {
             return new Source(List.of(file, file.resolveSibling(Gallery.FILE)), events -> {
+                if (OpenDetector.isDetector(file)) {
+                    return LoadedDetector.of(fileOrRun(file), OpenDetector.open(file, request), falseAlarms);
+                }
                 // If the file changes between these two, both are loaded again.
                 Optional<NearestImages> nearest = gallery(file, events).map(NearestImages::of);
                 return new LoadedModel(fileOrRun(file), OpenModel.open(file, request), nearest);
@@ -30,7 +52,7 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
     /** Loads a model; an {@link IOException} says that there is no usable one. */
     @FunctionalInterface
     public interface Loader {
-        LoadedModel load(Consumer<String> events) throws IOException;
+        ServedModel load(Consumer<String> events) throws IOException;
     }
 
     /** Reads the gallery beside a model; empty if it is unusable. */
@@ -59,8 +81,39 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
         return opened.classifier();
     }
 
-    /** Returns why predictions cannot be explained; empty if they can. */
-    Optional<String> incompatibility() {
+    @Override
+    public ReadResult read(ImageSource source) {
+        return classifier().read(source);
+    }
+
+    @Override
+    public Input prepare(Image image, Batcher.Job job) throws HttpError {
+        Optional<CroppedImage> view = Optional.empty();
+        if (job.explain()) { // keeping the decoded image would take more memory
+            view = Optional.of(CroppedImage.of(image, header().card()));
+            job.ticket().bytes(view.get().bytes());
+        }
+        return new Crops(classifier().render(image), classifier().crops(), view);
+    }
+
+    @Override
+    public List<Batcher.Computed> compute(List<Input> batch, Set<Engine.Rows> rows) {
+        List<Crops> inputs = batch.stream().map(Crops.class::cast).toList();
+        List<ImageResult.Computed> results =
+                classifier().compute(inputs.stream().map(Crops::pixels).toList(), rows);
+        return IntStream.range(0, results.size())
+                .mapToObj(
+                        i -> new Batcher.Computed(results.get(i), inputs.get(i).view()))
+                .toList();
+    }
+
+    @Override
+    public Optional<Drift> drift() {
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<String> incompatibility() {
         return opened.gradients().isEmpty()
                 ? Optional.of("its engine, " + opened.engineName() + ", computes no gradients")
                 : Explainer.incompatibility(header().head());
@@ -71,7 +124,8 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
         return opened.gradients().orElseThrow().get();
     }
 
-    void release() {
+    @Override
+    public void release() {
         opened.close();
     }
 }

@@ -14,6 +14,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 
 /** Metrics for Prometheus. */
 final class Meters implements AutoCloseable {
@@ -26,12 +29,14 @@ final class Meters implements AutoCloseable {
         Duration.ofSeconds(5), Duration.ofSeconds(10), Duration.ofSeconds(30)
     };
     private static final double[] CROPS = {1, 2, 4, 8, 16, 32, 64, 128};
+    private static final double[] PERCENTS = {1, 5, 10, 25, 50, 75, 100};
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics collection = new JvmGcMetrics();
     private final DistributionSummary batches;
     private final Timer computing;
     private final Timer explaining;
+    private final DistributionSummary pValues;
 
     Meters(Admission admission) {
         new JvmMemoryMetrics().bindTo(registry);
@@ -59,6 +64,36 @@ final class Meters implements AutoCloseable {
                 .description("time per explanation")
                 .serviceLevelObjectives(LATENCIES)
                 .register(registry);
+        pValues = DistributionSummary.builder("gramian.p.value")
+                .baseUnit("percent")
+                .scale(100) // buckets have whole numbers
+                .description("p-values of images; uniform for images like the training images")
+                .serviceLevelObjectives(PERCENTS)
+                .register(registry);
+    }
+
+    /** Adds the drift of the current model; NaN if it has none. */
+    void drift(Supplier<Optional<Drift.State>> state) {
+        drift(
+                "distance",
+                "largest difference of the p-values of recent images from uniform ones",
+                state,
+                one -> one.distance());
+        drift("limit", "drift distance that images like the training images rarely exceed", state, one -> one.limit());
+        drift("images", "number of recent images that are compared", state, one -> one.images());
+    }
+
+    private void drift(
+            String name, String about, Supplier<Optional<Drift.State>> state, ToDoubleFunction<Drift.State> value) {
+        Gauge.builder(
+                        "gramian.drift." + name,
+                        () -> state.get().map(value::applyAsDouble).orElse(Double.NaN))
+                .description(about)
+                .register(registry);
+    }
+
+    void pValue(double value) {
+        pValues.record(value);
     }
 
     private static double resident() {

@@ -52,10 +52,10 @@ final class ModelSlot implements AutoCloseable {
 
     /** A model with its reference count, the slot included. */
     private static final class Counted {
-        private final LoadedModel model;
+        private final ServedModel model;
         private int users = 1;
 
-        Counted(LoadedModel model) {
+        Counted(ServedModel model) {
             this.model = model;
         }
 
@@ -86,7 +86,7 @@ final class ModelSlot implements AutoCloseable {
             return new Lease(counted.retain());
         }
 
-        LoadedModel model() {
+        ServedModel model() {
             return counted.model;
         }
 
@@ -131,7 +131,7 @@ final class ModelSlot implements AutoCloseable {
         loaded = versions();
         seen = loaded;
         try {
-            LoadedModel next = source.loader().load(events);
+            ServedModel next = source.loader().load(events);
             replace(next);
             meters.reloaded(true);
             events.accept("reloaded the model " + next.name() + ": its file has changed");
@@ -142,7 +142,7 @@ final class ModelSlot implements AutoCloseable {
         }
     }
 
-    private synchronized void replace(LoadedModel next) {
+    private synchronized void replace(ServedModel next) {
         if (closed) {
             next.release();
             return;
@@ -154,6 +154,13 @@ final class ModelSlot implements AutoCloseable {
 
     synchronized Lease lease() {
         return new Lease(present.retain());
+    }
+
+    /** Returns how far recent images are from the training images; empty if the model does not tell. */
+    Optional<Drift.State> drift() {
+        try (Lease lease = lease()) {
+            return lease.model().drift().map(Drift::state);
+        }
     }
 
     /** Stops reloading; waits shortly for a model that is being loaded. Leases keep their model. */

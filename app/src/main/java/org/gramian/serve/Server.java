@@ -71,6 +71,7 @@ public final class Server implements AutoCloseable {
         this.admission = new Admission(limits);
         this.meters = new Meters(admission);
         this.slot = new ModelSlot(source, meters, listener.events());
+        meters.drift(slot::drift);
         this.reader = new ImageReader(
                 new ImageLimits(limits.upload().bytes(), limits.upload().pixels()));
         this.batcher = new Batcher(

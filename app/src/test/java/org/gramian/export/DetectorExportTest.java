@@ -67,7 +67,7 @@ class DetectorExportTest {
                 for (OpenDetector opened : List.of(exported, inMemory)) {
                     Inspection found = opened.detector().inspect(image);
                     assertThat(found.score()).isCloseTo(expected.score(), within(1e-4 * expected.score()));
-                    assertThat(found.anomalous()).isEqualTo(expected.anomalous());
+                    assertThat(found.isAnomalous()).isEqualTo(expected.isAnomalous());
                     assertThat(found.map().rows()).isEqualTo(expected.map().rows());
                     assertThat(found.map().values())
                             .containsExactly(expected.map().values(), within((float)
@@ -102,7 +102,7 @@ class DetectorExportTest {
                     assertThat(scores[i])
                             .isCloseTo((float) expected.score(), within((float) (1e-4 * expected.score())));
                     assertThat(pValues[i]).isCloseTo((float) expected.pValue(), within(1e-6f));
-                    assertThat(scores[i] > threshold[0]).isEqualTo(expected.anomalous());
+                    assertThat(scores[i] > threshold[0]).isEqualTo(expected.isAnomalous());
                     assertThat(maps[i])
                             .hasDimensions(expected.map().rows(), expected.map().columns());
                 }

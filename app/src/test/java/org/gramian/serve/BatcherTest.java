@@ -116,10 +116,11 @@ class BatcherTest {
     }
 
     /** Returns an image whose completion runs a callback on the computing thread. */
-    private Batcher.Crops crops(Runnable callback) {
+    private Batcher.Prepared crops(Runnable callback) {
         CompletableFuture<Batcher.Outcome> result = new CompletableFuture<>();
         var _ = result.thenRun(callback);
-        return new Batcher.Crops(slot.lease(), SCORES, new float[3 * 32 * 32], Optional.empty(), result);
+        LoadedModel.Crops input = new LoadedModel.Crops(new float[3 * 32 * 32], 1, Optional.empty());
+        return new Batcher.Prepared(slot.lease(), SCORES, input, result);
     }
 
     private void explain(Batcher batcher, Deadline end, String name) {

@@ -35,7 +35,7 @@ class ModelSlotTest {
         LoadedModel.Source plain = Served.source(file);
         AtomicInteger loads = new AtomicInteger();
         LoadedModel.Source source = new LoadedModel.Source(plain.files(), say -> {
-            LoadedModel model = plain.loader().load(say);
+            ServedModel model = plain.loader().load(say);
             hook.at(loads.incrementAndGet());
             return model;
         });

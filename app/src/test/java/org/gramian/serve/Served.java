@@ -46,7 +46,7 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
         return start(load(TinyModel.write(folder.resolve("model.safetensors"), "center:32")), options);
     }
 
-    static Served start(LoadedModel model, ServeOptions options) throws IOException {
+    static Served start(ServedModel model, ServeOptions options) throws IOException {
         LoadedModel.Source source = new LoadedModel.Source(List.of(), _ -> model);
         return new Served(Server.start(options, source, Server.Listener.NONE), HttpClient.newHttpClient());
     }

@@ -10,6 +10,7 @@ import java.util.List;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
+import org.gramian.image.Resize;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.Device;
@@ -21,7 +22,7 @@ import org.gramian.tensor.Scope;
  * <pre>{@code
  * try (Detector detector = Detector.load(Path.of("run"))) {
  *     Inspection inspection = detector.inspect(Path.of("part.png"));
- *     if (inspection.anomalous()) {
+ *     if (inspection.isAnomalous()) {
  *         System.out.println(inspection.regions());
  *     }
  * }
@@ -126,6 +127,21 @@ public final class Detector implements AutoCloseable {
 
     /** Inspects a decoded image. */
     public Inspection inspect(Image image) {
+        return inspect(image, image.width(), image.height());
+    }
+
+    /** Returns all that is needed of an image: the resized one, or the whole one for tiles. */
+    public Image reduced(Image image) {
+        return card.tile() > 0 ? image : Resize.to(image, card.width(), card.height());
+    }
+
+    /**
+     * Inspects a {@linkplain #reduced reduced} image.
+     *
+     * @param width width of the whole image, in whose pixels the regions are
+     * @param height height of the whole image
+     */
+    public Inspection inspect(Image image, int width, int height) {
         Tiles tiles = Tiles.of(image.width(), image.height(), card.tile());
         List<DetectorEngine.Output> outputs = new ArrayList<>();
         for (Tiles.Tile tile : tiles.all()) {
@@ -133,7 +149,7 @@ public final class Detector implements AutoCloseable {
         }
         double score =
                 outputs.stream().mapToDouble(DetectorEngine.Output::score).max().orElseThrow();
-        AnomalyMap map = tiles.joined(outputs, image);
+        AnomalyMap map = tiles.joined(outputs, width, height);
         double pValue = card.pValue(score);
         boolean anomalous = pValue <= card.falseAlarms();
         return new Inspection(score, pValue, anomalous, map, anomalous ? map.regions(card.mapThreshold()) : List.of());
@@ -218,21 +234,21 @@ public final class Detector implements AutoCloseable {
         }
 
         /** Joins the maps of tiles; where tiles overlap the larger score counts. */
-        AnomalyMap joined(List<DetectorEngine.Output> outputs, Image image) {
+        AnomalyMap joined(List<DetectorEngine.Output> outputs, int width, int height) {
             DetectorEngine.Output first = outputs.getFirst();
             if (all.size() == 1) {
-                return new AnomalyMap(first.rows(), first.columns(), first.map(), image.width(), image.height());
+                return new AnomalyMap(first.rows(), first.columns(), first.map(), width, height);
             }
             Tile size = all.getFirst();
-            int columns = Math.max(1, (int) Math.round((double) first.columns() * image.width() / size.width()));
-            int rows = Math.max(1, (int) Math.round((double) first.rows() * image.height() / size.height()));
+            int columns = Math.max(1, (int) Math.round((double) first.columns() * width / size.width()));
+            int rows = Math.max(1, (int) Math.round((double) first.rows() * height / size.height()));
             float[] joined = new float[rows * columns];
             Arrays.fill(joined, Float.NEGATIVE_INFINITY);
             for (int i = 0; i < all.size(); i++) {
                 Tile tile = all.get(i);
                 DetectorEngine.Output output = outputs.get(i);
-                int top = (int) Math.round((double) tile.y() * rows / image.height());
-                int left = (int) Math.round((double) tile.x() * columns / image.width());
+                int top = (int) Math.round((double) tile.y() * rows / height);
+                int left = (int) Math.round((double) tile.x() * columns / width);
                 for (int row = 0; row < output.rows() && top + row < rows; row++) {
                     for (int column = 0; column < output.columns() && left + column < columns; column++) {
                         int at = (top + row) * columns + left + column;
@@ -245,7 +261,7 @@ public final class Detector implements AutoCloseable {
                         ? 0
                         : joined[i]; // rounding leaves at most one line of cells
             }
-            return new AnomalyMap(rows, columns, joined, image.width(), image.height());
+            return new AnomalyMap(rows, columns, joined, width, height);
         }
     }
 }

@@ -62,7 +62,7 @@ public record DetectorCard(
      *
      * @throws IllegalArgumentException if it is not between 0 and 1
      */
-    static void requireRate(double falseAlarms) {
+    public static void requireRate(double falseAlarms) {
         if (!(falseAlarms > 0 && falseAlarms < 1)) {
             throw new IllegalArgumentException(
                     "expected a rate of false alarms between 0 and 1, such as 0.01, found " + falseAlarms);

@@ -53,7 +53,7 @@ public record DetectorEvaluation(
         for (TestImage image : images) {
             try {
                 Inspection inspection = detector.inspect(ImageSource.of(image.file()));
-                results.add(new Result(image, inspection.score(), inspection.pValue(), inspection.anomalous()));
+                results.add(new Result(image, inspection.score(), inspection.pValue(), inspection.isAnomalous()));
                 masked |= addPixels(image, inspection.map(), pixels);
             } catch (IOException unreadable) {
                 skipped.add(String.valueOf(unreadable.getMessage()));

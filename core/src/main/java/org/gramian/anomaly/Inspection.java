@@ -7,12 +7,12 @@ import java.util.List;
  *
  * @param score distance from good images; 1 is typical of a good image, independent of backbone and detector
  * @param pValue share of good images that are at least as odd, in (0, 1]: conformal, see {@link Detector#falseAlarms}
- * @param anomalous whether the p-value is at most the rate of false alarms
+ * @param isAnomalous whether the p-value is at most the rate of false alarms
  * @param map where the image differs
  * @param regions regions of the map that good images exceed at most at the rate of false alarms; empty for a good image
  */
 public record Inspection(
-        double score, double pValue, boolean anomalous, AnomalyMap map, List<AnomalyMap.Region> regions) {
+        double score, double pValue, boolean isAnomalous, AnomalyMap map, List<AnomalyMap.Region> regions) {
     public Inspection {
         regions = List.copyOf(regions);
     }

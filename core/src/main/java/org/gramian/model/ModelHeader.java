@@ -86,8 +86,8 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
         String format = texts.get("format");
         if ("gramian-detector".equals(format)) {
             throw new IllegalArgumentException(
-                    "is a detector of anomalies, which this command does not take; use it with 'gramian predict',"
-                            + " 'gramian evaluate', 'gramian explain' or 'gramian show'");
+                    "this is a detector of anomalies, not a classifier; use it by 'gramian predict', 'gramian serve' or"
+                            + " Detector.load");
         }
         if (!FORMAT.equals(format)) {
             String found = format == null ? "without a format" : "of format " + QuotedText.text(format);

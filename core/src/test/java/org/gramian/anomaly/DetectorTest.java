@@ -97,7 +97,7 @@ class DetectorTest {
     @Test
     void findsDefectAndItsPlace() {
         Inspection found = trained.detector().inspect(defective(100));
-        assertThat(found.anomalous()).isTrue();
+        assertThat(found.isAnomalous()).isTrue();
         assertThat(found.pValue()).isEqualTo(1.0 / 41);
         AnomalyMap.Region region = found.regions().getFirst();
         assertThat(region.x()).isLessThan(34);
@@ -109,7 +109,7 @@ class DetectorTest {
     void goodImagesAreRarelyAnomalous() {
         long alarms = 0;
         for (int i = 200; i < 260; i++) {
-            alarms += trained.detector().inspect(good(i)).anomalous() ? 1 : 0;
+            alarms += trained.detector().inspect(good(i)).isAnomalous() ? 1 : 0;
         }
         assertThat(alarms).isLessThanOrEqualTo(15); // a rate of 0.1; 15 of 60 or more have a probability of 0.001
     }
@@ -148,7 +148,7 @@ class DetectorTest {
         try (Detector detector = train(sources(0, 12), List.of(), new Options(64, 64, 0.1, 1, 2), () -> false)
                 .detector()) {
             Inspection found = detector.inspect(defective(100));
-            assertThat(found.anomalous()).isTrue();
+            assertThat(found.isAnomalous()).isTrue();
             assertThat(found.map().columns()).isGreaterThan(4);
         }
     }

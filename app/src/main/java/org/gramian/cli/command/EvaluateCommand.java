@@ -20,6 +20,7 @@ import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.Evaluator;
 import org.gramian.evaluate.PredictionTable;
 import org.gramian.evaluate.TestImages;
+import org.gramian.export.OpenDetector;
 import org.gramian.export.OpenModel;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
@@ -120,7 +121,7 @@ public final class EvaluateCommand implements Callable<Integer> {
                 Optional.ofNullable(seed),
                 all);
         Path file = engine.model();
-        if (Detector.isDetector(file)) {
+        if (OpenDetector.isDetector(file)) {
             console.requireOnly(DETECTOR_OPTIONS, DetectorCommands.describe(file));
             AtomicFile.require("--json", json, List.of(file, folder));
             AtomicFile.require("--csv", csv, List.of(file, folder));

@@ -23,6 +23,7 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
+import org.gramian.export.OpenDetector;
 import org.gramian.export.OpenModel;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
@@ -104,7 +105,7 @@ public final class PredictCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         ImageInputs images = new ImageInputs(inputs);
         Path file = engine.model();
-        if (Detector.isDetector(file)) {
+        if (OpenDetector.isDetector(file)) {
             console.requireOnly(DETECTOR_OPTIONS, DetectorCommands.describe(file));
             AtomicFile.require("--out", out, List.of(file));
             try (Detector detector = engine.detector(file)) {
@@ -116,8 +117,7 @@ public final class PredictCommand implements Callable<Integer> {
             }
         }
         if (falseAlarms != null) {
-            throw new IllegalArgumentException("--false-alarms: expected a detector of anomalies, found the classifier "
-                    + file + "; --reject sets its lowest probability");
+            DetectorCommands.requireDetector(file);
         }
         ModelCard card = OpenModel.header(file).card();
         check(card, file);

@@ -1,10 +1,13 @@
 package org.gramian.cli.command;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.gramian.anomaly.DetectorCard;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
@@ -57,6 +60,12 @@ public final class ServeCommand implements Callable<Integer> {
     @Option(names = "--no-token", description = "serve other machines without a token")
     private boolean noToken;
 
+    @Option(
+            names = "--false-alarms",
+            paramLabel = "RATE",
+            description = "largest share of good images that a detector calls anomalous (default: that of the model)")
+    private @Nullable Double falseAlarms;
+
     @Option(names = "--verbose", description = "log every request")
     private boolean verbose;
 
@@ -70,8 +79,15 @@ public final class ServeCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         ServeOptions options = new ServeOptions(host, port, token(), limits.limits());
         check(options);
-        LoadedModel.Source source =
-                LoadedModel.Source.of(engine.model(), engine.request().withGradients());
+        Path model = engine.model();
+        if (falseAlarms != null) {
+            DetectorCommands.requireDetector(model);
+            DetectorCard.requireRate(falseAlarms);
+        }
+        LoadedModel.Source source = LoadedModel.Source.of(
+                model,
+                engine.request().withGradients(),
+                falseAlarms == null ? OptionalDouble.empty() : OptionalDouble.of(falseAlarms));
         CountDownLatch requested = new CountDownLatch(1);
         try (Interruption _ = Interruption.of(
                         requested::countDown, "interrupted; finishing accepted requests", console::say);

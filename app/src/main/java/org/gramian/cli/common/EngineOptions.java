@@ -3,6 +3,8 @@ package org.gramian.cli.common;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.gramian.anomaly.Detector;
+import org.gramian.export.ExportedFile;
+import org.gramian.export.OpenDetector;
 import org.gramian.export.OpenModel;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -38,11 +40,9 @@ public final class EngineOptions {
 
     /** Opens a detector of anomalies. */
     public Detector detector(Path file) throws IOException {
-        if (runtime == OpenModel.EngineChoice.ONNX) {
-            throw new IllegalArgumentException(
-                    "--engine: expected libtorch or auto for the detector " + file + ", found onnx");
-        }
-        return Detector.load(file, torch.prepare());
+        // libtorch unless ONNX is chosen: the same scores as in training, to the last bit
+        boolean onnx = runtime == OpenModel.EngineChoice.ONNX || ExportedFile.isNamed(file);
+        return onnx ? OpenDetector.open(file, request()).detector() : Detector.load(file, torch.prepare());
     }
 
     /** Returns how to open the model. */

@@ -363,13 +363,35 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         return new long[] {features.size(0), features.size(1), features.size(2) * features.size(3)};
     }
 
-    /** Returns warnings about valid but probably unintended combinations: a convolution that no gradient reaches. */
-    public List<String> warnings() {
-        return isDifferentiable() || reductions.stream().noneMatch(Reduction.Conv.class::isInstance)
-                ? List.of()
-                : List.of(
-                        aggregation.text() + " passes no gradient: conv before it keeps its random initialization; use"
-                                + " pca instead, or remove it");
+    /**
+     * Returns warnings about valid but probably unintended combinations: a convolution that no gradient reaches, a square W that only
+     * rotates.
+     *
+     * @param channels number of channels of the features
+     */
+    public List<String> warnings(long channels) {
+        return warnings(channels, false);
+    }
+
+    private List<String> warnings(long channels, boolean rooted) {
+        List<String> all = new ArrayList<>();
+        if (!isDifferentiable() && reductions.stream().anyMatch(Reduction.Conv.class::isInstance)) {
+            all.add(aggregation.text() + " passes no gradient: conv before it keeps its random initialization; use"
+                    + " pca instead, or remove it");
+        }
+        boolean bent = rooted || normalizations.stream().anyMatch(Normalization.Root.class::isInstance);
+        long size = reduced(channels);
+        if (aggregation instanceof Join join) {
+            join.branches().forEach(branch -> all.addAll(branch.warnings(size, bent)));
+        } else if (aggregation instanceof SecondOrder secondOrder) {
+            secondOrder
+                    .rotations(size, bent)
+                    .forEach(
+                            rotation -> all.add(
+                                    rotation.text() + " keeps its size and no element-wise function follows: it is a"
+                                            + " rotation that the classifier can learn as well; put relu after it, or choose a smaller size"));
+        }
+        return all;
     }
 
     @Override

@@ -57,11 +57,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     @Override
     public long outputs(long channels) {
-        long size = kernel.size(channels);
-        for (Transform transform : transforms) {
-            size = transform.outputs(size);
-        }
-        return vectorization.outputs(size);
+        return vectorization.outputs(sizeBefore(transforms.size(), channels));
     }
 
     @Override
@@ -173,6 +169,37 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
             listener.accept("transform " + (i + 1) + ", " + transforms.get(i).text(), matrices);
         }
         return matrices;
+    }
+
+    /**
+     * Returns the square W that only rotate: functions of eigenvalues commute with them, and another product or the classifier absorbs
+     * them unless an element-wise function comes before.
+     *
+     * @param rooted whether a root follows the vectorization
+     */
+    List<Transform> rotations(long channels, boolean rooted) {
+        List<Transform> found = new ArrayList<>();
+        boolean absorbed = !rooted;
+        for (int i = transforms.size() - 1; i >= 0; i--) {
+            Transform transform = transforms.get(i);
+            if (transform instanceof Transform.Relu) {
+                absorbed = false;
+            } else if (transform instanceof Transform.Spd || transform instanceof Transform.Free) {
+                if (absorbed && transform instanceof Transform.Spd spd && spd.size() == sizeBefore(i, channels)) {
+                    found.addFirst(transform);
+                }
+                absorbed = true;
+            }
+        }
+        return found;
+    }
+
+    private long sizeBefore(int transform, long channels) {
+        long size = kernel.size(channels);
+        for (Transform before : transforms.subList(0, transform)) {
+            size = before.outputs(size);
+        }
+        return size;
     }
 
     /** Text form of kernels, such as {@code rbf:sigma=mean-full}; default arguments are omitted. */

@@ -273,7 +273,7 @@ public record RunPlan(
             solver.ifPresent(one -> requireRoom(one, fold, pooling.descriptorSize(channels)));
         }
         Pooling first = feasiblePooling(folds.getFirst());
-        first.warnings().forEach(warning -> remarks.accept("network.pooling: " + warning));
+        first.warnings(channels).forEach(warning -> remarks.accept("network.pooling: " + warning));
         if (solver.isPresent() && !config.network().auto() && first.hasTrainable(channels)) {
             remarks.accept("the pooling has trainable parameters, which network.classifier="
                     + solver.get().text() + " leaves at their initial values; use a pooling without them (pca:N instead"

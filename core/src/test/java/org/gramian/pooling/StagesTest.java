@@ -24,6 +24,7 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Single stages: values at kinks, laws, what they refuse and what they warn of. */
@@ -120,6 +121,29 @@ class StagesTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "rbf/spd:7/triu, 1",
+        "rbf/spd:7/log/triu, 1",
+        "covariance/spd:7/isqrt/spd:7/relu/triu, 1",
+        "covariance/spd:7/o2t:4/triu/root, 1",
+        "rbf/spd:7/spd:4/relu/triu, 1",
+        "rbf/spd:7/spd:7/triu, 2",
+        "rbf/spd:7/relu/triu, 0",
+        "rbf/spd:7/sqrt/relu/triu, 0",
+        "rbf/spd:7/triu/root, 0",
+        "rbf/spd:6/triu, 0",
+        "conv:7/rbf/spd:6/relu/spd:6/triu, 1",
+        "'conv:6/[rbf/spd:6/triu+average]', 1",
+        "'conv:6/[rbf/spd:6/triu+average]/root', 0",
+        "average, 0"
+    })
+    void warnsOfRotationWithoutRectifier(String text, int warnings) {
+        assertThat(Pooling.parse(text).warnings(7))
+                .hasSize(warnings)
+                .allSatisfy(warning -> assertThat(warning).contains("rotation", "relu", "spd:"));
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {"rbf", "laplacian:sigma=1", "polynomial:degree=2,scale=1,offset=1", "covariance", "bilinear"})
     void oneChannelOrOnePositionIsTooLittleForKernel(String kernel) {
@@ -166,7 +190,7 @@ class StagesTest {
                 new Pooling(List.of(new Reduction.Conv(4, 0.2)), new Energy(), List.of(new Normalization.Root(1e-5)));
         assertThat(pooling.text()).isEqualTo("conv:4/energy/root");
         assertThat(pooling.descriptorSize(PoolingTrial.CHANNELS)).isEqualTo(4);
-        assertThat(pooling.warnings()).isEmpty();
+        assertThat(pooling.warnings(PoolingTrial.CHANNELS)).isEmpty();
         try (PoolingTrial trial = PoolingTrial.of(pooling)) {
             assertThat(trial.describe(PoolingTrial.features(1)).shape()).isEqualTo(Shape.of(3, 4));
             assertThat(trial.gradients(PoolingTrial.features(1)))

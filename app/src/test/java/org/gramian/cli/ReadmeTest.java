@@ -15,18 +15,36 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands shown in the README work as shown. */
+/** The commands shown in the README and in docs/inspect.md work as shown. */
 class ReadmeTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
-    /** Commands that take long and have tests of their own. */
-    private static final Set<String> CHECKS = Set.of("doctor");
+    /** Commands that take long, or do not end, and have tests of their own. */
+    private static final Set<String> CHECKS = Set.of("doctor", "serve");
 
     @Test
     void everyCommandOfTheReadmeSucceeds(@TempDir Path folder) throws IOException, InterruptedException {
         Files.createSymbolicLink(folder.resolve("docs"), ROOT.resolve("docs"));
-        List<String> commands = commands();
+        List<String> commands = commands("README.md");
         assertThat(commands).hasSizeGreaterThan(3).contains("./verify"); // which is what runs this test
+        run(folder, commands);
+    }
+
+    @Test
+    void everyCommandOfInspectPageSucceeds(@TempDir Path folder) throws IOException, InterruptedException {
+        Path textures = ROOT.resolve("docs/examples/textures");
+        Path parts = folder.resolve("parts");
+        Files.createDirectories(parts.resolve("train"));
+        Files.createDirectories(parts.resolve("test"));
+        Files.createSymbolicLink(parts.resolve("train/good"), textures.resolve("dotted"));
+        Files.createSymbolicLink(parts.resolve("test/good"), textures.resolve("dotted"));
+        Files.createSymbolicLink(parts.resolve("test/striped"), textures.resolve("striped"));
+        run(folder, commands("docs/inspect.md"));
+        assertThat(folder.resolve("run/report.html")).exists();
+        assertThat(folder.resolve("overlay.png")).exists();
+    }
+
+    private static void run(Path folder, List<String> commands) throws IOException, InterruptedException {
         List<String> lines = commands.stream()
                 .filter(command -> !command.equals("./verify"))
                 .map(ReadmeTest::afterTheProgram)
@@ -47,7 +65,7 @@ class ReadmeTest {
     /** Whether a command is run; otherwise its options are read only. */
     private static boolean isRun(String line) {
         List<String> words = List.of(line.split(" ", -1));
-        boolean run = Boolean.getBoolean("gramian.full") || !CHECKS.contains(words.getFirst());
+        boolean run = (Boolean.getBoolean("gramian.full") && !words.getFirst().equals("serve")) || !CHECKS.contains(words.getFirst());
         if (!run) {
             Main.commandLine().parseArgs(words.toArray(String[]::new));
         }
@@ -89,10 +107,10 @@ class ReadmeTest {
     }
 
     /** The lines of the blocks marked as shell. */
-    private static List<String> commands() throws IOException {
+    private static List<String> commands(String page) throws IOException {
         List<String> commands = new ArrayList<>();
         boolean inside = false;
-        for (String line : Files.readAllLines(ROOT.resolve("README.md"))) {
+        for (String line : Files.readAllLines(ROOT.resolve(page))) {
             if (line.startsWith("```")) {
                 inside = line.equals("```sh");
             } else if (inside) {

@@ -9,14 +9,31 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import org.gramian.anomaly.DetectorCard;
 import org.gramian.anomaly.DetectorEvaluation;
+import org.gramian.anomaly.Inspection;
 import org.gramian.evaluate.Proportion;
 import org.gramian.report.Figures.LabelledValue;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** Measures of a detector on test images, as JSON and as text. */
+/** Results and measures of a detector, as JSON and as text. */
 public final class DetectorMeasures {
     private DetectorMeasures() {}
+
+    /** Returns the result of an image. */
+    public static Map<String, Object> json(Inspection found, DetectorCard card) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("anomalous", found.isAnomalous());
+        json.put("score", found.score());
+        json.put("p_value", found.pValue());
+        json.put("threshold", finite(card.threshold()));
+        json.put("regions", found.regions());
+        return json;
+    }
+
+    /** Returns a threshold for JSON: null if no image can be anomalous. */
+    public static @Nullable Double finite(double threshold) {
+        return Double.isFinite(threshold) ? threshold : null;
+    }
 
     /** Returns the measures and the result of each image, the highest score first; what cannot be computed is null. */
     public static Map<String, Object> json(DetectorEvaluation evaluation, double threshold) {
@@ -39,7 +56,7 @@ public final class DetectorMeasures {
         json.put(
                 "false_alarms_95",
                 evaluation.falseAlarms().map(Proportion::interval).orElse(null));
-        json.put("threshold", Double.isFinite(threshold) ? threshold : null);
+        json.put("threshold", finite(threshold));
         json.put("images", results.stream().map(DetectorMeasures::json).toList());
         return json;
     }

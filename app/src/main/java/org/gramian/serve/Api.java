@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.gramian.anomaly.Inspection;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.explain.CroppedImage;
 import org.gramian.explain.Explainer;
@@ -31,6 +32,7 @@ import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
 import org.gramian.model.Prediction;
 import org.gramian.report.AnomalyOverlay;
+import org.gramian.report.DetectorMeasures;
 import org.gramian.serve.RequestBody.UploadedImage;
 import org.gramian.serve.ServeOptions.Limits;
 import tools.jackson.core.StreamWriteFeature;
@@ -181,7 +183,9 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
             Query query, LoadedDetector detector, UploadedImage image, Batcher.Outcome outcome) {
         Inspection found = ((Batcher.Inspected) outcome).inspection();
         observe(detector, found.pValue());
-        ObjectNode result = DetectorJson.inspection(object().put("name", image.name()), detector, found);
+        ObjectNode result = object().put("name", image.name());
+        result.setAll((ObjectNode)
+                JsonText.tree(DetectorMeasures.json(found, detector.opened().card())));
         if (query.explain()) {
             BufferedImage heat =
                     AnomalyOverlay.heat(found.map(), detector.opened().card().mapThreshold());

@@ -65,7 +65,8 @@ class ReadmeTest {
     /** Whether a command is run; otherwise its options are read only. */
     private static boolean isRun(String line) {
         List<String> words = List.of(line.split(" ", -1));
-        boolean run = (Boolean.getBoolean("gramian.full") && !words.getFirst().equals("serve")) || !CHECKS.contains(words.getFirst());
+        boolean run = (Boolean.getBoolean("gramian.full") && !words.getFirst().equals("serve"))
+                || !CHECKS.contains(words.getFirst());
         if (!run) {
             Main.commandLine().parseArgs(words.toArray(String[]::new));
         }

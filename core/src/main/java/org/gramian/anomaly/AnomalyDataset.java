@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.gramian.image.ImageFormat;
 
 /**
  * Images in the layout of MVTec AD: {@code train/good}, {@code test/good}, {@code test/DEFECT} and masks in {@code
@@ -20,8 +21,6 @@ import java.util.stream.Stream;
  */
 public record AnomalyDataset(List<Path> good, List<TestImage> test) {
     private static final Set<String> GOOD = Set.of("good", "ok", "normal");
-    private static final Set<String> EXTENSIONS =
-            Set.of("jpg", "jpeg", "png", "bmp", "gif", "tif", "tiff", "webp", "ppm", "pgm");
 
     /**
      * An image to test a detector with.
@@ -119,9 +118,6 @@ public record AnomalyDataset(List<Path> good, List<TestImage> test) {
     }
 
     private static boolean isImage(Path file) {
-        String name = file.getFileName().toString();
-        return !name.startsWith(".")
-                && EXTENSIONS.contains(name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT))
-                && Files.isRegularFile(file);
+        return ImageFormat.isImage(file.getFileName().toString()) && Files.isRegularFile(file);
     }
 }

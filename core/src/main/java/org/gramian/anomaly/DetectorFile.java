@@ -196,12 +196,10 @@ final class DetectorFile {
     }
 
     private static PatchModel.Kind kind(String name) {
-        for (PatchModel.Kind kind : PatchModel.Kind.values()) {
-            if (kind.name().equals(name)) {
-                return kind;
-            }
-        }
-        throw new IllegalArgumentException("unknown detector " + QuotedText.text(name));
+        return Arrays.stream(PatchModel.Kind.values())
+                .filter(kind -> kind.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("unknown detector " + QuotedText.text(name)));
     }
 
     private static StoredTensor tensor(TensorFile file, String name) {
@@ -232,7 +230,8 @@ final class DetectorFile {
                         spec.name(),
                         spec.shape(),
                         spec.role(),
-                        (_, _, _) -> get(network, BACKBONE + spec.name()).toTensor()))
+                        (_, _, _) -> Objects.requireNonNull(network.tensors().get(BACKBONE + spec.name()))
+                                .toTensor()))
                 .toList();
         DetectorCard card = network.card();
         Features features = Features.of(
@@ -253,10 +252,6 @@ final class DetectorFile {
             features.close();
             throw failed;
         }
-    }
-
-    private static StoredTensor get(DetectorNetwork network, String name) {
-        return Objects.requireNonNull(network.tensors().get(name));
     }
 
     /** Returns the tensors with a prefix on the device; they outlive the scope. */

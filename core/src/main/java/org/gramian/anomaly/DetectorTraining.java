@@ -14,6 +14,7 @@ import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.gramian.anomaly.Detector.Tiles;
@@ -31,6 +32,7 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.event.TrainEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,13 +75,6 @@ public final class DetectorTraining {
         }
     }
 
-    /** Receives the progress. */
-    @FunctionalInterface
-    public interface Listener {
-        /** Called when {@code done} of {@code all} images of a phase are ready. */
-        void progress(String phase, int done, int all);
-    }
-
     /**
      * A candidate with its comparison.
      *
@@ -95,54 +90,33 @@ public final class DetectorTraining {
      * @param candidates compared candidates, the simplest first
      * @param odd good images whose scores are far above those of the others: perhaps not good
      * @param unreadable images that could not be read, with the reason
-     * @param unused good images that were left out to bound memory
      */
-    public record Result(
-            Detector detector, List<Candidate> candidates, List<String> odd, List<String> unreadable, int unused) {}
+    public record Result(Detector detector, List<Candidate> candidates, List<String> odd, List<String> unreadable) {}
 
     private final Backbone backbone;
     private final ParameterSet parameters;
     private final Preprocessing preprocessing;
     private final Device device;
     private final Options options;
-    private final Listener listener;
+    private final Consumer<TrainEvent> listener;
     private final BooleanSupplier cancelled;
-
-    private DetectorTraining(
-            Backbone backbone,
-            ParameterSet parameters,
-            Preprocessing preprocessing,
-            Device device,
-            Options options,
-            Listener listener,
-            BooleanSupplier cancelled) {
-        this.backbone = backbone;
-        this.parameters = parameters;
-        this.preprocessing = preprocessing;
-        this.device = device;
-        this.options = options;
-        this.listener = listener;
-        this.cancelled = cancelled;
-    }
 
     /** Creates a training with pretrained weights. */
     @SuppressWarnings("exports") // for the application
-    public static DetectorTraining of(
+    public DetectorTraining(
             Backbone backbone,
             Weights weights,
             Device device,
             Options options,
-            Listener listener,
+            Consumer<TrainEvent> listener,
             BooleanSupplier cancelled) {
-        Backbone cut = backbone.cutAt(String.join("+", Features.layers(backbone)));
-        return new DetectorTraining(
-                backbone,
-                weights.load(cut, DType.F32, device),
-                weights.preprocessing(),
-                device,
-                options,
-                listener,
-                cancelled);
+        this.backbone = backbone;
+        this.parameters = weights.load(backbone.cutAt(String.join("+", Features.layers(backbone))), DType.F32, device);
+        this.preprocessing = weights.preprocessing();
+        this.device = device;
+        this.options = options;
+        this.listener = listener;
+        this.cancelled = cancelled;
     }
 
     /** A good image into which defects are drawn, by its index among the readable ones. */
@@ -197,9 +171,8 @@ public final class DetectorTraining {
             int[] foldsOfDefects = IntStream.range(0, bads.count())
                     .map(i -> synthetic ? folds[samples.get(i / SYNTHETIC_EACH).image] : i % FOLDS)
                     .toArray();
-            Comparison comparison = compare(goods, bads, folds, foldsOfDefects);
-            int best = comparison.choose();
-            Scored chosen = comparison.scored.get(best);
+            List<Scored> compared = compare(goods, bads, folds, foldsOfDefects);
+            Scored chosen = choose(compared);
             AnomalyModel model = fit(chosen.kind, chosen.withWhole, goods.features);
             model.tensors().forEach(Scope::detach);
             DetectorCard card = new DetectorCard(
@@ -217,10 +190,10 @@ public final class DetectorTraining {
                     new LinkedHashMap<>(Map.of(synthetic ? "auroc_synthetic" : "auroc_defects", chosen.auroc.value())));
             Detector detector =
                     Detector.of(new Detector.LibtorchDetector(new DetectorFile.Stored(features, model, card)), card);
-            List<Candidate> candidates = IntStream.range(0, comparison.scored.size())
-                    .mapToObj(i -> comparison.scored.get(i).candidate(i == best))
+            List<Candidate> candidates = compared.stream()
+                    .map(one -> one.candidate(one.equals(chosen)))
                     .toList();
-            return new Result(detector, candidates, odd(chosen.good, read), unreadable, good.size() - used.size());
+            return new Result(detector, candidates, odd(chosen.good, read), unreadable);
         } catch (RuntimeException | InterruptedException failed) {
             features.close();
             throw failed;
@@ -232,6 +205,10 @@ public final class DetectorTraining {
             throw new IllegalArgumentException("expected at least " + FEWEST + " good images to learn from, found "
                     + found + "; 100 or more are needed for a rate of false alarms of 0.01");
         }
+    }
+
+    private void warn(String text) {
+        listener.accept(new TrainEvent.Warning(text));
     }
 
     private void check() {
@@ -255,6 +232,14 @@ public final class DetectorTraining {
         }
         double width = median(read.stream().mapToDouble(Image::width).toArray());
         double height = median(read.stream().mapToDouble(Image::height).toArray());
+        double aspect = width / height;
+        long other = read.stream()
+                .filter(image -> Math.abs(Math.log((double) image.width() / image.height() / aspect)) > Math.log(1.25))
+                .count();
+        if (other > 0 && options.tile == 0) {
+            warn(other + " of " + read.size() + " good images have another aspect ratio than most and are distorted to "
+                    + Math.round(width) + "×" + Math.round(height) + "; crop all images alike");
+        }
         if (options.tile > 0) {
             width = Math.min(width, options.tile);
             height = Math.min(height, options.tile);
@@ -277,6 +262,7 @@ public final class DetectorTraining {
         if (good.size() <= most) {
             return good;
         }
+        warn((good.size() - most) + " good images are left out at random: the features of all take too much memory");
         List<ImageSource> shuffled = new ArrayList<>(good);
         Collections.shuffle(shuffled, new Random(random.nextLong()));
         return shuffled.subList(0, most);
@@ -317,7 +303,7 @@ public final class DetectorTraining {
                 }
             }
             compute(images, features, pool);
-            listener.progress(phase, Math.min(sources.size(), from + BATCH), sources.size());
+            listener.accept(new TrainEvent.Task(phase, Math.min(sources.size(), from + BATCH), sources.size()));
         }
         return read;
     }
@@ -326,7 +312,7 @@ public final class DetectorTraining {
         for (int from = 0; from < images.size(); from += BATCH) {
             check();
             compute(images.subList(from, Math.min(images.size(), from + BATCH)), features, pool);
-            listener.progress(phase, Math.min(images.size(), from + BATCH), images.size());
+            listener.accept(new TrainEvent.Task(phase, Math.min(images.size(), from + BATCH), images.size()));
         }
     }
 
@@ -395,22 +381,16 @@ public final class DetectorTraining {
         }
     }
 
-    private record Comparison(List<Scored> scored) {
-        /** Returns the simplest candidate within one standard error of the best. */
-        int choose() {
-            int best = IntStream.range(0, scored.size())
-                    .boxed()
-                    .max(Comparator.comparingDouble(i -> scored.get(i).auroc.value()))
-                    .orElseThrow();
-            Auroc top = scored.get(best).auroc;
-            return IntStream.range(0, scored.size())
-                    .filter(i -> {
-                        Auroc auroc = scored.get(i).auroc;
-                        return top.value() - auroc.value() <= top.errorOfDifference(auroc);
-                    })
-                    .findFirst()
-                    .orElseThrow();
-        }
+    /** Returns the first candidate within one standard error of the best. */
+    private static Scored choose(List<Scored> scored) {
+        Auroc best = scored.stream()
+                .map(Scored::auroc)
+                .max(Comparator.comparingDouble(Auroc::value))
+                .orElseThrow();
+        return scored.stream()
+                .filter(one -> best.value() - one.auroc.value() <= best.errorOfDifference(one.auroc))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** Distances of the images of a pool: the largest over the tiles of each. */
@@ -433,7 +413,7 @@ public final class DetectorTraining {
     }
 
     /** Scores left-out good images and defects by every candidate. */
-    private Comparison compare(Pool goods, Pool bads, int[] folds, int[] foldsOfDefects) {
+    private List<Scored> compare(Pool goods, Pool bads, int[] folds, int[] foldsOfDefects) {
         List<PatchModel.Kind> kinds = new ArrayList<>(List.of(PatchModel.Kind.values()));
         if (options.tile > 0) {
             kinds.remove(PatchModel.Kind.POSITIONS); // a tile has no place of its own
@@ -456,13 +436,13 @@ public final class DetectorTraining {
                     score(model, goods, good, image -> folds[image] == left);
                     score(model, bads, bad, image -> foldsOfDefects[image] == left);
                 }
-                listener.progress("comparing detectors", ++done, kinds.size() * FOLDS);
+                listener.accept(new TrainEvent.Task("comparing detectors", ++done, (long) kinds.size() * FOLDS));
             }
             alone.add(scored(kind, false, good, bad));
             withWhole.add(scored(kind, true, good, bad));
         }
         alone.addAll(withWhole);
-        return new Comparison(alone);
+        return alone;
     }
 
     private static Scored scored(PatchModel.Kind kind, boolean withWhole, ImageDistances good, ImageDistances bad) {

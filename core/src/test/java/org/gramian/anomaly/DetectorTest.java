@@ -22,6 +22,7 @@ import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
+import org.gramian.model.Classifier;
 import org.gramian.model.Model;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
@@ -82,7 +83,7 @@ class DetectorTest {
         try (Arena arena = Arena.ofConfined()) {
             Backbone backbone = WeightStore.ofProcess().backbone("gramian-s");
             Weights weights = WeightStore.ofProcess().find(backbone, "gramian-s", arena, _ -> {});
-            return DetectorTraining.of(backbone, weights, Device.CPU, options, (_, _, _) -> {}, cancelled)
+            return new DetectorTraining(backbone, weights, Device.CPU, options, _ -> {}, cancelled)
                     .train(good, defects, new LinkedHashMap<>());
         }
     }
@@ -202,6 +203,9 @@ class DetectorTest {
         assertThatThrownBy(() -> Detector.load(classifier))
                 .isInstanceOf(ModelFileException.class)
                 .hasMessageContaining("classifier");
+        assertThatThrownBy(() -> Classifier.load(file))
+                .isInstanceOf(ModelFileException.class)
+                .hasMessageContaining("Detector.load");
         byte[] bytes = Files.readAllBytes(file);
         bytes[bytes.length - 100] ^= 1;
         Path damaged = Files.write(folder.resolve("damaged.safetensors"), bytes);

@@ -74,7 +74,6 @@ final class DetectorCommands {
     }
 
     private static ResultLines.Result result(Inspection found, DetectorCard card) {
-        Double threshold = DetectorText.finite(card.threshold());
         String text = String.format(
                 Locale.ROOT,
                 "%-9s  score %.3f  p %.4f%s",
@@ -86,8 +85,8 @@ final class DetectorCommands {
                 Boolean.toString(found.isAnomalous()),
                 Double.toString(found.score()),
                 Double.toString(found.pValue()),
-                threshold == null ? "" : threshold.toString());
-        return new ResultLines.Result(text, json(found, threshold), List.of(row));
+                Double.isFinite(card.threshold()) ? Double.toString(card.threshold()) : "");
+        return new ResultLines.Result(text, DetectorMeasures.json(found, card), List.of(row));
     }
 
     private static String text(List<AnomalyMap.Region> regions) {
@@ -100,16 +99,6 @@ final class DetectorCommands {
                 first.x(),
                 first.y(),
                 regions.size() == 1 ? "" : " and " + (regions.size() - 1) + " more");
-    }
-
-    private static Map<String, Object> json(Inspection found, @Nullable Double threshold) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("anomalous", found.isAnomalous());
-        json.put("score", found.score());
-        json.put("p_value", found.pValue());
-        json.put("threshold", threshold);
-        json.put("regions", found.regions());
-        return json;
     }
 
     /** Measures a detector on labelled images. */
@@ -184,7 +173,7 @@ final class DetectorCommands {
         content.put("preprocessing", card.preprocessing().text());
         content.put("good images", card.calibration().size());
         content.put("false alarms", card.falseAlarms());
-        content.put("threshold", DetectorText.finite(card.threshold()));
+        content.put("threshold", DetectorMeasures.finite(card.threshold()));
         content.put("map threshold", card.mapThreshold());
         content.putAll(card.metrics());
         content.putAll(card.origin());

@@ -15,7 +15,6 @@ import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.PredictionTable;
 import org.gramian.report.DetectorMeasures;
 import org.gramian.report.Figures;
-import org.jspecify.annotations.Nullable;
 
 /** Text, JSON and CSV of detectors and their measures. */
 public final class DetectorText {
@@ -54,11 +53,6 @@ public final class DetectorText {
         DetectorMeasures.texts(JsonText.tree(evaluation), card)
                 .forEach(measure -> values.put(measure.label(), measure.value()));
         return table(values);
-    }
-
-    /** Returns a threshold for JSON: null if no image can be anomalous. */
-    public static @Nullable Double finite(double threshold) {
-        return Double.isFinite(threshold) ? threshold : null;
     }
 
     /** Writes the results of test images as CSV. */

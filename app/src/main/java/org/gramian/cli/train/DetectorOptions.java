@@ -2,8 +2,9 @@ package org.gramian.cli.train;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.gramian.anomaly.AnomalyDataset;
@@ -72,33 +73,22 @@ final class DetectorOptions {
 
     /** Returns the given options. */
     List<String> typed() {
-        List<String> typed = new ArrayList<>();
-        if (goodOnly) {
-            typed.add("--good-only");
-        }
-        if (defects != null) {
-            typed.add("--defects");
-        }
-        if (falseAlarms != null) {
-            typed.add("--false-alarms");
-        }
-        if (tile != null) {
-            typed.add("--tile");
-        }
-        return typed;
+        Map<String, Boolean> given = new LinkedHashMap<>();
+        given.put("--good-only", goodOnly);
+        given.put("--defects", defects != null);
+        given.put("--false-alarms", falseAlarms != null);
+        given.put("--tile", tile != null);
+        return given.keySet().stream().filter(given::get).toList();
     }
 
     /** Returns the images if a folder is one for a detector. */
     Optional<Source> source(Path folder) throws IOException {
-        if (goodOnly) {
-            return Optional.of(source("--good-only", new AnomalyDataset(AnomalyDataset.images(folder), List.of())));
-        }
-        if (AnomalyDataset.isMvtec(folder)) {
+        if (!goodOnly && AnomalyDataset.isMvtec(folder)) {
             return Optional.of(source("train/good and test/", AnomalyDataset.mvtec(folder)));
         }
-        if (AnomalyDataset.isOneClass(folder)) {
-            return Optional.of(
-                    source("images of one class", new AnomalyDataset(AnomalyDataset.images(folder), List.of())));
+        if (goodOnly || AnomalyDataset.isOneClass(folder)) {
+            String reason = goodOnly ? "--good-only" : "images of one class";
+            return Optional.of(source(reason, new AnomalyDataset(AnomalyDataset.images(folder), List.of())));
         }
         if (!typed().isEmpty()) {
             throw new IllegalArgumentException(String.join(", ", typed()) + ": expected one class of good images in "

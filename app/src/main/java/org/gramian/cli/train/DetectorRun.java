@@ -38,7 +38,6 @@ import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Trains a detector of anomalies and writes its run folder at the end, so that an interrupted run leaves nothing.
@@ -121,14 +120,14 @@ record DetectorRun(
     private DetectorTraining.Result train(Device device, Cancellation breaks) throws IOException, InterruptedException {
         Backbone backbone = store.backbone(settings.get(TrainConfig.BACKBONE));
         try (Arena arena = Arena.ofShared();
-                Phases phases = new Phases(console)) {
+                TrainDisplay display = new TrainDisplay(console)) {
             Weights weights = weights(backbone, arena);
-            DetectorTraining training = DetectorTraining.of(
+            DetectorTraining training = new DetectorTraining(
                     backbone,
                     weights,
                     device,
                     options,
-                    phases,
+                    display,
                     () -> breaks.reason().isPresent());
             try {
                 return training.train(
@@ -210,10 +209,6 @@ record DetectorRun(
 
     private void print(Path out, DetectorTraining.Result result, Optional<DetectorEvaluation> evaluation) {
         result.unreadable().forEach(image -> console.warn("skipping " + QuotedText.visible(image)));
-        if (result.unused() > 0) {
-            console.say(
-                    result.unused() + " good images were left out at random: the features of all take too much memory");
-        }
         if (!result.odd().isEmpty()) {
             console.warn(result.odd().size() + " good images look odd; check whether they are good: "
                     + QuotedText.visible(
@@ -236,36 +231,5 @@ record DetectorRun(
         }
         console.out().println("try: " + CommandHint.of("predict", out, "IMAGE"));
         console.out().flush();
-    }
-
-    /** Progress of one phase after the other. */
-    private static final class Phases implements DetectorTraining.Listener, AutoCloseable {
-        private final Console console;
-        private String phase = "";
-        private @Nullable Progress progress;
-
-        Phases(Console console) {
-            this.console = console;
-        }
-
-        @Override
-        public void progress(String next, int done, int all) {
-            Progress shown = progress;
-            if (shown == null || !next.equals(phase)) {
-                close();
-                phase = next;
-                shown = console.progress(next, all);
-                progress = shown;
-            }
-            shown.accept(done);
-        }
-
-        @Override
-        public void close() {
-            if (progress != null) {
-                progress.close();
-                progress = null;
-            }
-        }
     }
 }

@@ -228,6 +228,21 @@ class DetectorCommandTest {
     }
 
     @Test
+    void imagesOfOtherAspectRatioAreCounted() throws IOException {
+        Path mixed = root.resolve("mixed");
+        for (int i = 0; i < 6; i++) {
+            write(mixed.resolve(i + ".png"), i, false);
+        }
+        ImageIO.write(
+                new BufferedImage(200, 60, BufferedImage.TYPE_INT_RGB),
+                "png",
+                mixed.resolve("wide.png").toFile());
+        assertThat(train(mixed, root.resolve("of-mixed"), "--no-report").done().err())
+                .contains("1 of 7", "96×96");
+        assertThat(root.resolve("of-mixed/report.html")).doesNotExist();
+    }
+
+    @Test
     void oneClassFolderAndGoodOnlyTrainDetector() {
         assertThat(train(dataset.resolve("train"), root.resolve("dry"), "--dry-run")
                         .done()

@@ -10,6 +10,7 @@ import com.microsoft.playwright.Route;
 import com.microsoft.playwright.options.FilePayload;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -19,14 +20,18 @@ import java.util.regex.Pattern;
 import org.gramian.cli.Chromium;
 import org.gramian.cli.Images;
 import org.gramian.cli.Screen;
+import org.gramian.cli.TinyDetector;
 import org.gramian.cli.TinyRun;
-import org.gramian.serve.ServeOptions;
+import org.gramian.explain.HeatImage;
+import org.gramian.image.Image;
 import org.gramian.serve.ServeOptions.Limits;
+import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -112,6 +117,33 @@ class BrowserTest {
             assertThat(heat).isHidden();
             page.locator(".switch input").press("Space");
             assertThat(heat).isVisible();
+        }
+
+        @ParameterizedTest
+        @MethodSource("org.gramian.cli.Screen#checked")
+        void detectorMarksAnomalyOnEveryScreen(Screen screen, @TempDir Path folder) throws IOException {
+            TinyDetector.write(folder.resolve("model.safetensors"));
+            try (Server server = TinyService.serve(folder, ServeOptions.local(0))) {
+                visit = screen.visit();
+                Page page = visit.page();
+                page.navigate("http://localhost:" + server.port() + "/");
+                assertThat(page.locator("#drop-title")).hasText("Inspect images");
+                drop(page, png("bad.png", TinyDetector.defective(50)));
+                drop(page, png("good.png", TinyDetector.image(3)));
+                Locator bad = card(page, "bad.png");
+                assertThat(bad.locator(".answer strong")).hasText("Anomalous");
+                assertThat(bad.locator(".frame .box").first()).isVisible();
+                assertThat(bad.locator(".regions li").first()).containsText("pixels at");
+                assertThat(card(page, "good.png").locator(".answer strong")).hasText("Good");
+                bad.locator(".switch input").press("Space");
+                assertThat(bad.locator(".frame .box").first()).isHidden();
+                page.locator("#model > summary").click();
+                visit.assertAccessible();
+            }
+        }
+
+        private static FilePayload png(String name, Image image) {
+            return new FilePayload(name, "image/png", HeatImage.png(image.toBufferedImage()));
         }
 
         @Test

@@ -30,6 +30,23 @@ public final class DetectorMeasures {
         return json;
     }
 
+    /** Returns the content of a card by label. */
+    public static Map<String, Object> json(DetectorCard card) {
+        Map<String, @Nullable Object> content = new LinkedHashMap<>();
+        content.put("layers", card.layers());
+        content.put("width", card.width());
+        content.put("height", card.height());
+        content.put("tile", card.tile());
+        content.put("preprocessing", card.preprocessing().text());
+        content.put("good images", card.calibration().size());
+        content.put("false alarms", card.falseAlarms());
+        content.put("threshold", finite(card.threshold()));
+        content.put("map threshold", card.mapThreshold());
+        content.putAll(card.metrics());
+        content.putAll(card.origin());
+        return content;
+    }
+
     /** Returns a threshold for JSON: null if no image can be anomalous. */
     public static @Nullable Double finite(double threshold) {
         return Double.isFinite(threshold) ? threshold : null;

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.anomaly.Detector;
@@ -88,15 +89,11 @@ public record DetectorReport(
         List<JsonNode> images = evaluation
                 .map(found -> found.path("images").valueStream().toList())
                 .orElse(List.of());
-        List<LabelledValue> facts = new ArrayList<>();
-        card.origin().forEach((key, value) -> facts.add(new LabelledValue(key, value)));
+        Map<String, Object> facts = DetectorMeasures.json(card);
         node(run.resolve(CONFIG), "a configuration")
-                .ifPresent(config -> config.properties().stream()
-                        .filter(entry -> !card.origin().containsKey(entry.getKey()))
-                        .forEach(entry -> facts.add(new LabelledValue(
-                                entry.getKey(), entry.getValue().asString()))));
-        facts.add(new LabelledValue("layers", String.join(", ", card.layers())));
-        facts.add(new LabelledValue("size", card.width() + " × " + card.height() + " pixels"));
+                .ifPresent(config -> config.properties()
+                        .forEach(one ->
+                                facts.putIfAbsent(one.getKey(), one.getValue().asString())));
         return new DetectorReport(
                 String.valueOf(run.toAbsolutePath().normalize().getFileName()),
                 verdict(images, card),
@@ -106,7 +103,9 @@ public record DetectorReport(
                 histogram(card, images),
                 evaluation.map(found -> DetectorMeasures.texts(found, card)).orElse(List.of()),
                 sheets(detector, images, node(run.resolve(ODD), "odd images")),
-                facts,
+                facts.entrySet().stream()
+                        .map(fact -> new LabelledValue(fact.getKey(), String.valueOf(fact.getValue())))
+                        .toList(),
                 version);
     }
 

@@ -2,7 +2,6 @@ package org.gramian.anomaly;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -148,16 +147,7 @@ sealed interface PatchModel {
                 List<Tensor> parts = new ArrayList<>();
                 int each = Math.max(1, POOL / images.size());
                 for (Tensor image : images) {
-                    long positions = image.size(0);
-                    parts.add(
-                            each >= positions
-                                    ? image
-                                    : image.select(
-                                            0,
-                                            indices(random.longs(each, 0, positions)
-                                                            .distinct()
-                                                            .toArray())
-                                                    .to(image.device())));
+                    parts.add(each >= image.size(0) ? image : sampled(image, random, each));
                 }
                 Tensor pool = whitening.apply(Tensors.concat(parts, 0));
                 Tensor projection = Tensors.gaussian(random, Shape.of(pool.size(1), PROJECTED), DType.F32)
@@ -165,16 +155,20 @@ sealed interface PatchModel {
                 float[] points =
                         pool.matmul(projection).transpose().contiguous().toFloats();
                 int count = (int) Math.min(BANK, pool.size(0));
-                Tensor bank = pool.select(
-                        0, indices(farthest(points, (int) pool.size(0), count)).to(pool.device()));
+                Tensor bank = select(pool, farthest(points, (int) pool.size(0), count));
                 scope.keep(whitening.mean());
                 scope.keep(whitening.matrix());
                 return new Neighbours(whitening, scope.keep(bank));
             }
         }
 
-        private static Tensor indices(long[] values) {
-            return Tensors.ofLongs(values, Shape.of(values.length));
+        private static Tensor sampled(Tensor rows, SplittableRandom random, int count) {
+            return select(rows, random.longs(count, 0, rows.size(0)).distinct().toArray());
+        }
+
+        private static Tensor select(Tensor rows, long[] indices) {
+            return rows.select(
+                    0, Tensors.ofLongs(indices, Shape.of(indices.length)).to(rows.device()));
         }
 
         /**
@@ -376,11 +370,7 @@ sealed interface PatchModel {
 
         @Override
         public Map<String, Tensor> tensors() {
-            Map<String, Tensor> tensors = new LinkedHashMap<>();
-            tensors.put("mean", mean);
-            tensors.put("precision", precision);
-            tensors.put("factor", factor);
-            return tensors;
+            return Map.of("mean", mean, "precision", precision, "factor", factor);
         }
     }
 }

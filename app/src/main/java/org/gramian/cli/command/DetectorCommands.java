@@ -60,14 +60,10 @@ final class DetectorCommands {
         int done = 0;
         for (Path file : files) {
             String name = file.toString();
-            try {
-                switch (READER.read(file)) {
-                    case ReadResult.Unreadable problem -> lines.failed(name, problem.reason());
-                    case ReadResult.Readable(Image image, var _) ->
-                        lines.write(name, result(detector.inspect(image), detector.card()));
-                }
-            } catch (IllegalArgumentException wrong) {
-                lines.failed(name, String.valueOf(wrong.getMessage()));
+            switch (READER.read(file)) {
+                case ReadResult.Unreadable problem -> lines.failed(name, problem.reason());
+                case ReadResult.Readable(Image image, var _) ->
+                    lines.write(name, result(detector.inspect(image), detector.card()));
             }
             progress.accept(++done);
         }
@@ -163,20 +159,10 @@ final class DetectorCommands {
     }
 
     private static Map<String, Object> content(Path file, String kind, DetectorCard card) {
-        Map<String, @Nullable Object> content = new LinkedHashMap<>();
+        Map<String, Object> content = new LinkedHashMap<>();
         content.put("file", file.toString());
         content.put("detector", kind + (card.wholeScale() > 0 ? "+mean" : ""));
-        content.put("layers", card.layers());
-        content.put("width", card.width());
-        content.put("height", card.height());
-        content.put("tile", card.tile());
-        content.put("preprocessing", card.preprocessing().text());
-        content.put("good images", card.calibration().size());
-        content.put("false alarms", card.falseAlarms());
-        content.put("threshold", DetectorMeasures.finite(card.threshold()));
-        content.put("map threshold", card.mapThreshold());
-        content.putAll(card.metrics());
-        content.putAll(card.origin());
+        content.putAll(DetectorMeasures.json(card));
         return content;
     }
 

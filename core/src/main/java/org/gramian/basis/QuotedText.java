@@ -30,6 +30,11 @@ public final class QuotedText {
         return shown.toString();
     }
 
+    /** Returns names in quotes, joined by commas: the first twenty, and the number of others. */
+    public static String quoted(Collection<String> names) {
+        return some(names.stream().map(QuotedText::text).toList());
+    }
+
     /** Returns names as they are, joined by commas: the first twenty, and the number of others. */
     public static String some(Collection<String> names) {
         String shown = names.stream().limit(NAMES_SHOWN).collect(Collectors.joining(", "));

@@ -97,8 +97,7 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
             throw new DatasetException(
                     dataset.root(),
                     "expected only classes of the model, found " + QuotedText.some(unknown) + "; its classes are "
-                            + QuotedText.some(
-                                    known.stream().map(QuotedText::text).toList())
+                            + QuotedText.quoted(known)
                             + ": rename the folders or labels, remove these classes, or train a model on them");
         }
         return dataset.classes().stream().map(known::indexOf).toList();

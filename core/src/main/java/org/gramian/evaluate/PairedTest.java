@@ -81,9 +81,7 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
     }
 
     private static String shown(List<String> names) {
-        return names.isEmpty()
-                ? "none"
-                : QuotedText.some(names.stream().map(QuotedText::text).toList());
+        return names.isEmpty() ? "none" : QuotedText.quoted(names);
     }
 
     static IllegalArgumentException notComparable(String reason) {

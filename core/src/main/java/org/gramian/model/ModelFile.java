@@ -210,10 +210,10 @@ public final class ModelFile {
         if (!missing.isEmpty() || !extra.isEmpty()) {
             List<String> faults = new ArrayList<>();
             if (!missing.isEmpty()) {
-                faults.add("without " + quoted(missing));
+                faults.add("without " + QuotedText.quoted(missing));
             }
             if (!extra.isEmpty()) {
-                faults.add("with " + quoted(extra) + " in addition");
+                faults.add("with " + QuotedText.quoted(extra) + " in addition");
             }
             throw new IllegalArgumentException("expected the " + wanted.size() + " tensors of " + header.backbone()
                     + " with the pooling " + header.head().pooling() + ", found " + tensors.size() + ", "
@@ -263,9 +263,5 @@ public final class ModelFile {
             throw new IllegalArgumentException("missing tensor " + QuotedText.text(name));
         }
         return tensor;
-    }
-
-    private static String quoted(List<String> names) {
-        return QuotedText.some(names.stream().map(QuotedText::text).toList());
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.PredictionTable;
@@ -101,8 +102,8 @@ record FoldFolder(Path path) {
     void requireOrigin(Path model, Map<String, String> expected, List<String> classes) throws IOException {
         ModelCard card = ModelFile.header(model).card();
         if (!card.classes().equals(classes)) {
-            throw new IOException(model + ": expected a model of the classes " + RunPlan.shown(classes)
-                    + ", found one of " + RunPlan.shown(card.classes()) + ADVICE);
+            throw new IOException(model + ": expected a model of the classes " + QuotedText.quoted(classes)
+                    + ", found one of " + QuotedText.quoted(card.classes()) + ADVICE);
         }
         Map<String, String> found = card.origin();
         for (Map.Entry<String, String> entry : expected.entrySet()) {

@@ -34,7 +34,7 @@ public record FoldPlan(String place, String name, Parts parts, String validation
         List<String> missing = RunPlan.missing(dataset, training);
         if (!missing.isEmpty()) {
             throw new UnfitDataException(QuotedText.text(fold.name()) + " has no readable training image of "
-                    + RunPlan.shown(missing) + "; add some, or remove these classes");
+                    + QuotedText.quoted(missing) + "; add some, or remove these classes");
         }
         if (validation.isEmpty() && !fold.validation().isEmpty()) {
             split.remarks.accept("none of the " + fold.validation().size() + " validation images of "

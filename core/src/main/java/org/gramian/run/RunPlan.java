@@ -101,7 +101,7 @@ public record RunPlan(
         for (Note note : dataset.notes()) { // an empty class is probably a mistake, and would never be predicted
             if (note.kind() == Note.Kind.EMPTY_CLASSES) {
                 throw new UnfitDataException("expected images of every class, found " + note.count() + " class folder"
-                        + (note.count() == 1 ? "" : "s") + " without: " + shown(note.examples())
+                        + (note.count() == 1 ? "" : "s") + " without: " + QuotedText.quoted(note.examples())
                         + "; add images, or remove empty folders");
             }
         }
@@ -132,7 +132,7 @@ public record RunPlan(
                     .findFirst()
                     .map(lost -> " (" + QuotedText.text(lost.image().name()) + ": " + lost.reason() + ")")
                     .orElse("");
-            throw new UnfitDataException("no readable image of " + shown(missing) + example
+            throw new UnfitDataException("no readable image of " + QuotedText.quoted(missing) + example
                     + "; run 'gramian audit' for the cause; replace the files, or remove these classes");
         }
         return readable;
@@ -144,10 +144,6 @@ public record RunPlan(
                 .filter(label -> !present.contains(label))
                 .mapToObj(dataset.classes()::get)
                 .toList();
-    }
-
-    static String shown(List<String> names) {
-        return QuotedText.some(names.stream().map(QuotedText::text).toList());
     }
 
     /**
@@ -258,7 +254,7 @@ public record RunPlan(
                         index >= 0 && index < names.size() && fold.name().equals(names.get(index)))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("unknown fold " + QuotedText.text(text)
-                        + "; the folds are 1 to " + names.size() + ", named " + shown(names)));
+                        + "; the folds are 1 to " + names.size() + ", named " + QuotedText.quoted(names)));
     }
 
     /**

@@ -2,7 +2,6 @@ package org.gramian.backbone.weights;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -104,11 +103,7 @@ record WeightConversion(
                                                 naming.names().firstEntry().getValue() + " ("
                                                         + naming.publisher().label() + ")")
                                         .collect(Collectors.joining(" or "))
-                                + ", found " + QuotedText.some(quoted(names))));
-    }
-
-    private static List<String> quoted(Collection<String> names) {
-        return names.stream().map(QuotedText::text).toList();
+                                + ", found " + QuotedText.quoted(names)));
     }
 
     /** Determines the preprocessing and notes assumptions. */
@@ -215,13 +210,13 @@ record WeightConversion(
         List<String> problems() {
             List<String> problems = new ArrayList<>();
             if (!missing.isEmpty()) {
-                problems.add("missing: " + QuotedText.some(quoted(missing)));
+                problems.add("missing: " + QuotedText.quoted(missing));
             }
             if (!misshapen.isEmpty()) {
                 problems.add("of another type or shape: " + QuotedText.some(misshapen));
             }
             if (!extra.isEmpty()) {
-                problems.add("not expected: " + QuotedText.some(quoted(extra)));
+                problems.add("not expected: " + QuotedText.quoted(extra));
             }
             return problems;
         }

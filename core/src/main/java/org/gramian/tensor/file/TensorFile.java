@@ -3,7 +3,6 @@ package org.gramian.tensor.file;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.SequencedMap;
 import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
@@ -35,11 +34,10 @@ public record TensorFile(
     public StoredTensor get(String name) throws TensorFileException {
         @Nullable StoredTensor tensor = tensors.get(name);
         if (tensor == null) {
-            List<String> names = tensors.keySet().stream().map(QuotedText::text).toList();
             throw new TensorFileException(
                     path,
                     "expected a tensor named " + QuotedText.text(name) + ", found "
-                            + (names.isEmpty() ? "no tensors at all" : QuotedText.some(names)));
+                            + (tensors.isEmpty() ? "no tensors at all" : QuotedText.quoted(tensors.keySet())));
         }
         return tensor;
     }

@@ -80,7 +80,9 @@ final class FoldRun {
                     folder.afterFirst(),
                     artifacts().complete(Optional.empty())));
         }
-        TrainingContext training = trainingContext();
+        TrainingContext training = context.withCheckpointing(
+                        context.checkpointing().to(folder.checkpoint(), identity()))
+                .withHistory(History.open(folder.history()));
         Recipe recipe = plan.config().recipe();
         boolean frozenFirst = recipe.solver().isPresent()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() > 0;
@@ -129,12 +131,6 @@ final class FoldRun {
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
         }
-    }
-
-    private TrainingContext trainingContext() throws IOException {
-        History history = History.open(folder.history());
-        return context.withCheckpointing(context.checkpointing().to(folder.checkpoint(), identity()))
-                .withHistory(history);
     }
 
     /**
@@ -242,9 +238,7 @@ final class FoldRun {
         }
         return new TrainingData(
                 fold.parts(),
-                plan.config()
-                        .get(TrainConfig.CROPS)
-                        .training(plan.config().recipe().seed()),
+                plan.config().trainingCrops(),
                 plan.config().testPlan().testing(),
                 extraction,
                 duplicates,
@@ -287,9 +281,12 @@ final class FoldRun {
                         plan.config().get(TrainConfig.PROTOCOL).text(),
                         fold.name(),
                         plan.fingerprint(),
-                        plan.config().recipe().seed()),
+                        plan.seed()),
                 plan.dataset().classes(),
-                predictions(samples, logits));
+                IntStream.range(0, samples.size())
+                        .mapToObj(i -> new ImagePrediction(
+                                samples.get(i).name(), samples.get(i).label(), logits.get(i)))
+                        .toList());
     }
 
     /**
@@ -346,13 +343,6 @@ final class FoldRun {
         context.listener().accept(new TrainEvent.Warning(text));
     }
 
-    private static List<ImagePrediction> predictions(List<Sample> samples, List<Logits> logits) {
-        return IntStream.range(0, samples.size())
-                .mapToObj(i -> new ImagePrediction(
-                        samples.get(i).name(), samples.get(i).label(), logits.get(i)))
-                .toList();
-    }
-
     private SequencedMap<String, String> origin() {
         SequencedMap<String, String> origin = division(plan, fold);
         origin.putAll(runOrigin);
@@ -366,7 +356,7 @@ final class FoldRun {
         origin.put(TrainedOn.FOLD, fold.name());
         origin.put(TrainedOn.FINGERPRINT, plan.fingerprint().hex());
         origin.put("content", plan.content());
-        origin.put(TrainedOn.SEED, Long.toString(plan.config().recipe().seed()));
+        origin.put(TrainedOn.SEED, Long.toString(plan.seed()));
         if (!plan.near().isEmpty()) {
             origin.put(TrainedOn.NEAR_DUPLICATES, TrainedOn.text(plan.near()));
         }

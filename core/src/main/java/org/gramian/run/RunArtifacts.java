@@ -1,23 +1,21 @@
 package org.gramian.run;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import org.gramian.basis.ParallelLoop;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.basis.Subsample;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Gallery.GalleryBuilder;
-import org.gramian.gallery.Gallery.GalleryFileException;
 import org.gramian.gallery.Gallery.Item;
 import org.gramian.gallery.Gallery.Subset;
 import org.gramian.gallery.Thumbnail;
@@ -52,16 +50,29 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         if (!plan.config().get(TrainConfig.GALLERY)) {
             return Optional.empty();
         }
+        TrainingContext limited = context.withListener(event -> {
+            if (context.cancellation().isUsed(REPORT_SHARE)) {
+                throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
+            }
+            context.listener().accept(event);
+        });
         try {
             String fingerprint = Sha256.hex(Sha256.of(folder.model()));
-            if (isGalleryOf(fingerprint) && isInspectionOf(fingerprint)) {
+            boolean inspected = isOf(
+                    fingerprint, SpdInspection.FILE, file -> SpdInspection.read(file).model());
+            boolean shown =
+                    isOf(fingerprint, Gallery.FILE, file -> Gallery.read(file).model());
+            if (inspected && shown) {
                 return Optional.empty();
             }
-            if (trained.isPresent()) {
-                make(trained.get(), fingerprint);
-            } else {
-                try (ModelFile.Stored stored = ModelFile.read(folder.model(), context.device())) {
-                    make(stored.model(), fingerprint);
+            try (ModelFile.Stored stored =
+                    trained.isPresent() ? null : ModelFile.read(folder.model(), context.device())) {
+                Model model = trained.orElseGet(() -> Objects.requireNonNull(stored).model());
+                if (!inspected) {
+                    inspect(model, fingerprint, limited).write(file(SpdInspection.FILE));
+                }
+                if (!shown) {
+                    buildGallery(model, fingerprint, limited).write(file(Gallery.FILE));
                 }
             }
             return Optional.empty();
@@ -76,31 +87,11 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         }
     }
 
-    private void make(Model model, String fingerprint) throws IOException {
-        if (!isInspectionOf(fingerprint)) {
-            inspect(model, fingerprint).write(file(SpdInspection.FILE));
-        }
-        if (!isGalleryOf(fingerprint)) {
-            buildGallery(model, fingerprint).write(file(Gallery.FILE));
-        }
-    }
-
-    /** Returns a context whose listener forwards events, and throws once the time budget is used but for the report. */
-    private TrainingContext training() {
-        return context.withListener(event -> {
-            if (context.cancellation().isUsed(REPORT_SHARE)) {
-                throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
-            }
-            context.listener().accept(event);
-        });
-    }
-
-    private SpdInspection inspect(Model model, String fingerprint) throws IOException {
+    private SpdInspection inspect(Model model, String fingerprint, TrainingContext limited) throws IOException {
         List<Sample> test = data.parts().test();
-        TrainingContext training = training();
         int all = Math.min(test.size(), Inspector.MAX_IMAGES);
         return new Inspector(model, data.rendering(data.testCrops()), context.threads())
-                .inspect(test, fingerprint, done -> training.measuring(new Task("pooling statistics", done, all)));
+                .inspect(test, fingerprint, done -> limited.measuring(new Task("pooling statistics", done, all)));
     }
 
     /**
@@ -109,9 +100,9 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
      * <p>The mean over crops, not the centre crop: nearest neighbours then use the same crops as predictions. With a
      * frozen backbone it costs no more, see {@link TrainingData#describe}.
      */
-    private Gallery buildGallery(Model model, String fingerprint) throws IOException {
+    private Gallery buildGallery(Model model, String fingerprint, TrainingContext limited) throws IOException {
         TrainingData.Parts split = data.parts();
-        TrainingContext training = training();
+        
         Map<Subset, List<Sample>> parts = new EnumMap<>(Subset.class);
         parts.put(Subset.TRAINING, split.training());
         parts.put(Subset.VALIDATION, split.validation());
@@ -126,62 +117,51 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
             samples.addAll(some);
             gallery.leaveOut(part, all.size() - some.size());
         });
-        List<byte[]> thumbnails = thumbnails(samples, training);
+        byte[][] thumbnails = thumbnails(samples, limited);
         data.describe(
                 model,
                 plan.config().recipe().stage2().epochs() > 0,
-                samples,
-                training,
-                (i, crops) -> gallery.add(items.get(i), thumbnails.get(i), crops));
+                samples, limited, (i, crops) -> gallery.add(items.get(i), thumbnails[i], crops));
         return gallery.build();
     }
 
-    private List<byte[]> thumbnails(List<Sample> samples, TrainingContext training) throws IOException {
+    private byte[][] thumbnails(List<Sample> samples, TrainingContext limited) throws IOException {
         ImageReader reader = new ImageReader(data.extraction().limits());
-        try (ExecutorService pool = Executors.newFixedThreadPool(context.threads())) {
-            List<Future<byte[]>> made = samples.stream()
-                    .map(sample -> pool.submit(() -> thumbnail(reader, sample.file())))
-                    .toList();
-            try {
-                List<byte[]> all = new ArrayList<>();
-                for (Future<byte[]> one : made) {
-                    all.add(one.get());
-                    training.measuring(new Task("thumbnails", all.size(), made.size()));
-                }
-                return all;
-            } finally {
-                pool.shutdownNow(); // otherwise close() would wait for all thumbnails after an exception
-            }
-        } catch (ExecutionException failed) {
-            throw failed.getCause() instanceof IOException cause ? cause : new IOException(failed.getCause());
+        byte[][] made = new byte[samples.size()][];
+        try {
+            ParallelLoop.forEach(
+                    made.length,
+                    context.threads(),
+                    done -> limited.measuring(new Task("thumbnails", done, made.length)),
+                    i -> made[i] = thumbnail(reader, samples.get(i).file()));
+            return made;
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while thumbnails were made", interrupted);
         }
     }
 
-    private static byte[] thumbnail(ImageReader reader, Path file) throws UnreadableImageException {
+    private static byte[] thumbnail(ImageReader reader, Path file) {
         return switch (reader.read(file)) {
             case ReadResult.Readable(var image, var _) -> Thumbnail.of(image);
-            case ReadResult.Unreadable problem -> throw new UnreadableImageException(file, problem);
+            case ReadResult.Unreadable problem -> {
+                UnreadableImageException unreadable = new UnreadableImageException(file, problem);
+                throw new UncheckedIOException(unreadable.getMessage(), unreadable);
+            }
         };
     }
 
-    private boolean isInspectionOf(String fingerprint) {
-        Path file = file(SpdInspection.FILE);
-        try {
-            return Files.exists(file) && SpdInspection.read(file).model().equals(fingerprint);
-        } catch (IOException damaged) {
-            return false; // written again
-        }
+    @FunctionalInterface
+    private interface Fingerprint {
+        String of(Path file) throws IOException;
     }
 
-    private boolean isGalleryOf(String fingerprint) {
-        Path file = file(Gallery.FILE);
+    /** Returns whether a file is that of the model; a damaged one is written again. */
+    private boolean isOf(String fingerprint, String name, Fingerprint read) {
         try {
-            return Files.exists(file) && Gallery.read(file).model().equals(fingerprint);
-        } catch (GalleryFileException damaged) {
-            return false; // written again
+            return Files.exists(file(name)) && read.of(file(name)).equals(fingerprint);
+        } catch (IOException damaged) {
+            return false;
         }
     }
 

@@ -290,7 +290,7 @@ public record RunPlan(
     }
 
     private void requireRoom(LinearSolver solver, FoldPlan fold, long size) {
-        long crops = config.get(TrainConfig.CROPS).training(0).count();
+        long crops = config.trainingCrops().count();
         try {
             long images = (long) fold.parts().training().size()
                     + fold.parts().validation().size();

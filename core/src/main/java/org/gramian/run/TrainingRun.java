@@ -416,7 +416,7 @@ public record TrainingRun(
     }
 
     private static void planFeatures(RunPlan plan, FeatureExtraction extraction, Predicate<Sample> planned) {
-        Crops training = plan.config().get(TrainConfig.CROPS).training(plan.seed());
+        Crops training = plan.config().trainingCrops();
         Crops test = plan.config().testPlan().testing();
         for (FoldPlan fold : plan.folds()) {
             List<Sample> validation =

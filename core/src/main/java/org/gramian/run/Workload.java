@@ -10,7 +10,6 @@ import java.util.function.Predicate;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.ClassifierTail;
-import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Head;
 import org.gramian.run.config.RunConfig;
@@ -41,7 +40,7 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         if (config.recipe().stage1().epochs() == 0 && config.recipe().solver().isEmpty()) {
             return 0;
         }
-        CropPlan crops = config.get(TrainConfig.CROPS);
+        
         Set<Sample> training = new HashSet<>();
         Set<Sample> others = new HashSet<>();
         for (Parts parts : folds) {
@@ -52,12 +51,12 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         if (config.get(TrainConfig.TEST_CROPS).isEmpty()) {
             others.removeAll(training);
         }
-        return (long) training.size() * crops.training(0).count()
+        return (long) training.size() * config.trainingCrops().count()
                 + (long) others.size() * config.testPlan().testing().count();
     }
 
     public int trainingCrops() {
-        return config.get(TrainConfig.CROPS).training(0).count();
+        return config.trainingCrops().count();
     }
 
     public int testCrops() {

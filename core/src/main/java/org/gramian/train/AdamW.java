@@ -65,7 +65,7 @@ final class AdamW implements Optimizer.Rule {
         Tensor w = parameter.value();
         Tensor riemannian = Stiefel.gradient(w, gradient, stiefel.metric());
         if (stiefel.constantRate().isPresent()) {
-            double rate = stiefel.constantRate().getAsDouble();
+            double rate = stiefel.constantRate().get();
             Optimizer.assign(parameter, stiefel.retraction().apply(w, riemannian.mul(-rate)));
             return;
         }

@@ -1,13 +1,13 @@
 package org.gramian.train;
 
-import java.util.OptionalDouble;
+import java.util.Optional;
 import org.gramian.pooling.Fidelity;
 import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 
 /** Steps of parameters on the Stiefel manifold, matrices with orthonormal columns. */
 public record StiefelOptions(
-        double multiplier, Stiefel.Metric metric, Retraction retraction, OptionalDouble constantRate) {
+        double multiplier, Stiefel.Metric metric, Retraction retraction, Optional<Double> constantRate) {
     /** The step length in the authors' code. */
     private static final double AUTHORS_RATE = 1e-5;
 
@@ -15,14 +15,14 @@ public record StiefelOptions(
         if (!(multiplier >= 0) || Double.isInfinite(multiplier)) {
             throw new IllegalArgumentException("the learning rate multiplier must be at least 0, found " + multiplier);
         }
-        double constant = constantRate.orElse(0);
+        double constant = constantRate.orElse(0.0);
         if (!(constant >= 0) || Double.isInfinite(constant)) {
             throw new IllegalArgumentException("the constant learning rate must be at least 0, found " + constant);
         }
     }
 
     public StiefelOptions(double multiplier, Stiefel.Metric metric, Retraction retraction) {
-        this(multiplier, metric, retraction, OptionalDouble.empty());
+        this(multiplier, metric, retraction, Optional.empty());
     }
 
     /**
@@ -40,7 +40,7 @@ public record StiefelOptions(
             case PAPER -> new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR_UNSIGNED);
             case AUTHORS ->
                 new StiefelOptions(
-                        1, Stiefel.Metric.EUCLIDEAN, Retraction.QR_UNSIGNED, OptionalDouble.of(AUTHORS_RATE));
+                        1, Stiefel.Metric.EUCLIDEAN, Retraction.QR_UNSIGNED, Optional.of(AUTHORS_RATE));
             case CORRECTED -> defaults();
         };
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.util.Arrays;
 import java.util.Objects;
-import java.util.OptionalDouble;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Parameter;
@@ -172,7 +172,7 @@ class AdamWTest {
 
     @Test
     void constantRateTakesPlainRiemannianSteps() {
-        StiefelOptions constant = new StiefelOptions(1, Metric.EUCLIDEAN, Retraction.QR, OptionalDouble.of(0.01));
+        StiefelOptions constant = new StiefelOptions(1, Metric.EUCLIDEAN, Retraction.QR, Optional.of(0.01));
         SplittableRandom random = new SplittableRandom(9);
         try (Scope _ = Scope.open();
                 Parameter w = stiefel(random, 6, 2, DType.F64);

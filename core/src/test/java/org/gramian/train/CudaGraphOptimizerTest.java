@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalDouble;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
@@ -40,7 +40,7 @@ class CudaGraphOptimizerTest {
             new AdamWOptions(0.01, 0.9, 0.99, 0.1, new StiefelOptions(5, Stiefel.Metric.CANONICAL, Retraction.QR));
 
     private static final SgdOptions CONSTANT = new SgdOptions(
-            0.1, 0.9, 0.01, new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR, OptionalDouble.of(0.02)));
+            0.1, 0.9, 0.01, new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR, Optional.of(0.02)));
 
     private static final Shape TURNED = Shape.of(136, 72);
 

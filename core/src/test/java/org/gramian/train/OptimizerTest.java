@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalDouble;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Parameter;
@@ -283,7 +283,7 @@ class OptimizerTest {
                 .has(facts("weight decay", bad));
         assertThatThrownBy(() -> new StiefelOptions(bad, Stiefel.Metric.CANONICAL, Retraction.QR))
                 .has(facts("multiplier", bad));
-        assertThatThrownBy(() -> new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR, OptionalDouble.of(bad)))
+        assertThatThrownBy(() -> new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR, Optional.of(bad)))
                 .has(facts("rate", bad));
     }
 

@@ -32,6 +32,7 @@ import org.gramian.run.config.TrainConfig.Quality;
 import org.gramian.run.config.TrainConfig.UpdateRule;
 import org.gramian.tensor.Device;
 import org.gramian.train.AdamWOptions;
+import org.gramian.train.OptimizerOptions;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.loop.HeadSearch;
@@ -250,7 +251,7 @@ public final class DefaultResolver {
     }
 
     private Fidelity fidelity() {
-        return get(TrainConfig.FIDELITY, Fidelity.CORRECTED);
+        return get(TrainConfig.FIDELITY);
     }
 
     private boolean isCorrected() {
@@ -270,20 +271,19 @@ public final class DefaultResolver {
         return get(TrainConfig.STAGE1_EPOCHS, 0) > 0
                 || settings.has("stage1.rate")
                 || settings.has("stage1.schedule")
-                || get(TrainConfig.LOGIT_NORM, false)
+                || get(TrainConfig.LOGIT_NORM)
                 || settings.find(TrainConfig.CLASSIFIER)
                         .filter(Optional::isEmpty)
                         .isPresent();
     }
 
     private void choosePooling() {
-        if (!isCorrected()) {
-            return;
-        }
-        if (impliesStage1()) {
-            choose("network.pooling", "default", "the head is trained by epochs");
-        } else {
-            choose("network.pooling", HeadSearch.AUTO, "selected by comparing heads on the training images");
+        boolean learned = impliesStage1();
+        if (isCorrected()) {
+            choose(
+                    "network.pooling",
+                    learned ? "default" : HeadSearch.AUTO,
+                    learned ? "the head is trained by epochs" : "selected by comparing heads on the training images");
         }
     }
 
@@ -409,16 +409,17 @@ public final class DefaultResolver {
 
     private void chooseLearnedHead(LinearSolver solver) {
         boolean many = context.classes() >= MANY_CLASSES && context.images() >= IMAGES_PER_CLASS * context.classes();
-        Quality quality = get(TrainConfig.QUALITY, Quality.BALANCED);
+        Quality quality = get(TrainConfig.QUALITY);
         boolean learned = isAuto()
                 && !settings.setting("network.classifier").wanted()
                 && get(TrainConfig.STAGE2_EPOCHS) == 0
                 && (quality == Quality.BEST || (quality == Quality.BALANCED && many));
-        if (learned) {
-            choose("stage1.epochs", EPOCHS, "a learned head competes with the solved one");
-        } else {
-            choose("stage1.epochs", 0, solver.text() + " is fitted by a solver, without epochs");
-        }
+        choose(
+                "stage1.epochs",
+                learned ? EPOCHS : 0,
+                learned
+                        ? "a learned head competes with the solved one"
+                        : solver.text() + " is fitted by a solver, without epochs");
     }
 
     /** Returns the settings that a fidelity implies. */
@@ -429,7 +430,7 @@ public final class DefaultResolver {
         boolean paper = fidelity == Fidelity.PAPER;
         String why = paper ? "as in the paper" : "as in the authors' code";
         StiefelOptions stiefel = StiefelOptions.of(fidelity);
-        OptionalDouble constant = stiefel.constantRate();
+        
         Settings common = Settings.NONE
                 .orElse("data.crops", "paper", why)
                 .orElse("data.near-duplicates", false, why)
@@ -439,10 +440,7 @@ public final class DefaultResolver {
                 .orElse("stiefel.multiplier", stiefel.multiplier(), why)
                 .orElse("stiefel.metric", stiefel.metric(), why)
                 .orElse("stiefel.retraction", stiefel.retraction(), why)
-                .orElse(
-                        "stiefel.constant-rate",
-                        constant.isPresent() ? Optional.of(constant.getAsDouble()) : Optional.empty(),
-                        why);
+                .orElse("stiefel.constant-rate", stiefel.constantRate(), why);
         if (paper) {
             return common.orElse("stage1.rate", 0.1, why)
                     .orElse("stage1.schedule", STAGE1_PLATEAU, why)
@@ -464,7 +462,7 @@ public final class DefaultResolver {
 
     private void chooseStage2Epochs(Backbone backbone) {
         int images = context.images();
-        Quality quality = get(TrainConfig.QUALITY, Quality.BALANCED);
+        Quality quality = get(TrainConfig.QUALITY);
         if (backbone.parameterCount() == 0) {
             choose("stage2.epochs", 0, backbone.name() + " has no trainable parameters");
         } else if (!onGpu()) {
@@ -491,7 +489,7 @@ public final class DefaultResolver {
 
     /** Returns the default crops for a backbone and the quality that is set. */
     static CropPlan crops(Settings settings, Backbone backbone) {
-        Quality quality = settings.find(TrainConfig.QUALITY).orElse(Quality.BALANCED);
+        Quality quality = settings.get(TrainConfig.QUALITY);
         int standard = backbone.about().size() > CropPlan.DEFAULT_SIZE && quality != Quality.FAST
                 ? LARGE_SIZE
                 : CropPlan.DEFAULT_SIZE;
@@ -506,14 +504,11 @@ public final class DefaultResolver {
         if (size == null) {
             return given;
         }
+        boolean corrected = given.get(TrainConfig.FIDELITY) == Fidelity.CORRECTED;
+        boolean best = given.get(TrainConfig.QUALITY) == Quality.BEST;
         CropPlan crops = given.find(TrainConfig.CROPS)
-                .orElseGet(() -> given.find(TrainConfig.FIDELITY).orElse(Fidelity.CORRECTED) == Fidelity.CORRECTED
-                        ? new CropPlan(
-                                CropPlan.Kind.RESIZE,
-                                CropPlan.DEFAULT_SIZE,
-                                given.find(TrainConfig.QUALITY)
-                                        .filter(Quality.BEST::equals)
-                                        .isPresent())
+                .orElseGet(() -> corrected
+                        ? new CropPlan(CropPlan.Kind.RESIZE, CropPlan.DEFAULT_SIZE, best)
                         : CropPlan.parse("paper"));
         try {
             return given.with(
@@ -561,26 +556,22 @@ public final class DefaultResolver {
     }
 
     private void chooseOptimizerConstants() {
-        SgdOptions sgd = SgdOptions.defaults(0);
-        AdamWOptions adamW = AdamWOptions.defaults(0);
-        if (isAdamW()) {
-            choose(
-                    "optimizer.weight-decay",
-                    adamW.weightDecay(),
-                    "AdamW multiplies weight decay by its small learning rate");
-            choose(
-                    "stiefel.multiplier",
-                    adamW.stiefel().multiplier(),
-                    "AdamW's step on the Stiefel manifold has the length learning rate times multiplier");
-            choose("stage2.rate", ADAMW_RATE, "usual for AdamW");
-        } else {
-            choose("optimizer.weight-decay", sgd.weightDecay(), "the default weight decay of SGD");
-            choose(
-                    "stiefel.multiplier",
-                    sgd.stiefel().multiplier(),
-                    "gradients of Stiefel matrices are about 1000 times larger than others");
-            choose("stage2.rate", PAPER_STAGE2_RATE, "as in the paper");
-        }
+        boolean adamW = isAdamW();
+        OptimizerOptions usual = adamW ? AdamWOptions.defaults(0) : SgdOptions.defaults(0);
+        choose(
+                "optimizer.weight-decay",
+                usual.weightDecay(),
+                adamW
+                        ? "AdamW multiplies weight decay by its small learning rate"
+                        : "the default weight decay of SGD");
+        choose(
+                "stiefel.multiplier",
+                usual.stiefel().multiplier(),
+                adamW
+                        ? "AdamW's step on the Stiefel manifold has the length learning rate times multiplier"
+                        : "gradients of Stiefel matrices are about 1000 times larger than others");
+        choose(
+                "stage2.rate", adamW ? ADAMW_RATE : PAPER_STAGE2_RATE, adamW ? "usual for AdamW" : "as in the paper");
     }
 
     /** Replaces the name of a method by its stages: a later version may define the method differently. */

@@ -4,7 +4,6 @@ import java.util.Optional;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.model.Head;
-import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Shape;
 import org.gramian.train.loop.HeadSearch;
@@ -78,7 +77,7 @@ public record NetworkConfig(
         try {
             return Pooling.parse(
                     settings.get(TrainConfig.POOLING),
-                    settings.find(TrainConfig.FIDELITY).orElse(Fidelity.CORRECTED));
+                    settings.get(TrainConfig.FIDELITY));
         } catch (IllegalArgumentException e) {
             throw new ConfigException("network.pooling: " + e.getMessage(), e);
         }

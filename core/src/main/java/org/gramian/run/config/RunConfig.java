@@ -1,6 +1,5 @@
 package org.gramian.run.config;
 
-import java.util.OptionalDouble;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.linear.LinearSolver;
@@ -88,7 +87,7 @@ public record RunConfig(Settings settings, NetworkConfig network, Recipe recipe)
                 settings.get(TrainConfig.MULTIPLIER),
                 settings.get(TrainConfig.METRIC),
                 settings.get(TrainConfig.RETRACTION),
-                settings.get(TrainConfig.CONSTANT_RATE).map(OptionalDouble::of).orElse(OptionalDouble.empty()));
+                settings.get(TrainConfig.CONSTANT_RATE));
         return switch (settings.get(TrainConfig.OPTIMIZER)) {
             case SGD ->
                 new SgdOptions(

@@ -141,16 +141,21 @@ public record Settings(Map<String, Setting> values) {
         return Optional.ofNullable(values.get(key.name())).map(setting -> (T) setting.value());
     }
 
-    @SuppressWarnings("unchecked") // parsed by the codec of the key
+    /** Returns the value of a key, or its fixed default if it is unset. */
     public <T> T get(ConfigKey<T> key) {
-        return (T) setting(key.name()).value();
+        return find(key)
+                .orElseGet(() -> key.parse(key.fixedDefault().orElseThrow(() -> missing(key.name()))));
     }
 
     public Setting setting(String name) {
         Setting setting = values.get(name);
         if (setting == null) {
-            throw new ConfigException(name + ": expected a value, found none");
+            throw missing(name);
         }
         return setting;
+    }
+
+    private static ConfigException missing(String name) {
+        return new ConfigException(name + ": expected a value, found none");
     }
 }

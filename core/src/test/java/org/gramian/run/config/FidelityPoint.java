@@ -142,7 +142,7 @@ record FidelityPoint(String name, String setting, String paper, String authors, 
     private static String step(Fidelity fidelity) {
         StiefelOptions steps = StiefelOptions.of(fidelity);
         if (steps.constantRate().isPresent()) {
-            return "constant " + NamedArguments.decimal(steps.constantRate().getAsDouble()) + ", no momentum, no decay";
+            return "constant " + NamedArguments.decimal(steps.constantRate().get()) + ", no momentum, no decay";
         }
         return steps.multiplier() == 1
                 ? "same as other parameters"

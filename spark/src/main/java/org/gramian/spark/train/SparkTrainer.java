@@ -121,7 +121,7 @@ public final class SparkTrainer {
         FeatureExtractor extractor =
                 new FeatureExtractor(network, FeatureExtractor.DEFAULT_BATCH, config.get(TrainConfig.FEATURE_TYPE));
         this.extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty());
-        this.trainingCrops = config.get(TrainConfig.CROPS).training(seed());
+        this.trainingCrops = config.trainingCrops();
         this.testCrops = config.testPlan().testing();
         LabelledImages.Counts counts = images.counts();
         this.training = counts.training();

@@ -15,13 +15,6 @@ public record AdamWOptions(double learningRate, double beta1, double beta2, doub
      */
     public static final double STIEFEL_MULTIPLIER = 10;
 
-    public AdamWOptions {
-        OptimizerOptions.requireAtLeastZero("learning rate", learningRate);
-        OptimizerOptions.requireAtLeastZero("weight decay", weightDecay);
-        OptimizerOptions.requireBelowOne("beta1", beta1);
-        OptimizerOptions.requireBelowOne("beta2", beta2);
-    }
-
     /** Returns β = (0.9, 0.999) of Kingma and Ba (2015), weight decay 0.02, and the canonical metric with QR. */
     public static AdamWOptions defaults(double learningRate) {
         return new AdamWOptions(

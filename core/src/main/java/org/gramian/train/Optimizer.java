@@ -58,8 +58,7 @@ public final class Optimizer implements AutoCloseable {
 
     /** Creates an optimizer without state. */
     public Optimizer(OptimizerOptions options, double clip, double ema) {
-        OptimizerOptions.requireAtLeastZero("largest gradient norm", clip);
-        OptimizerOptions.requireBelowOne("the decay of averaged weights", ema);
+        
         this.rule = switch (options) {
             case SgdOptions _ -> new Sgd();
             case AdamWOptions _ -> new AdamW();

@@ -17,16 +17,4 @@ public sealed interface OptimizerOptions permits SgdOptions, AdamWOptions {
 
     /** Returns the same constants with learning rate and weight decay multiplied, for a parameter group. */
     OptimizerOptions times(double rate, double decay);
-
-    static void requireAtLeastZero(String what, double value) {
-        if (!(value >= 0) || Double.isInfinite(value)) {
-            throw new IllegalArgumentException("the " + what + " must be a number of at least 0, found " + value);
-        }
-    }
-
-    static void requireBelowOne(String what, double value) {
-        if (!(value >= 0 && value < 1)) {
-            throw new IllegalArgumentException(what + " must lie in [0, 1), found " + value);
-        }
-    }
 }

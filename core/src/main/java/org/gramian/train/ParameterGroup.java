@@ -11,14 +11,6 @@ import org.gramian.tensor.Tensor;
 
 /** Parameters with a common learning rate and weight decay, as a backbone at a tenth of the head's learning rate. */
 public record ParameterGroup(ParameterSet parameters, double rate, double decay) {
-    public ParameterGroup {
-        if (!(rate >= 0) || !(decay >= 0) || Double.isInfinite(rate + decay)) {
-            throw new IllegalArgumentException(
-                    "the factors of a parameter group must be at least 0, found learning rate factor " + rate
-                            + " and decay " + decay);
-        }
-    }
-
     /** Returns a group with the learning rate and decay of the optimizer. */
     public static ParameterGroup of(ParameterSet parameters) {
         return new ParameterGroup(parameters, 1, 1);

@@ -3,11 +3,6 @@ package org.gramian.train;
 /** Constants of stochastic gradient descent. */
 public record SgdOptions(double learningRate, double momentum, double weightDecay, StiefelOptions stiefel)
         implements OptimizerOptions {
-    public SgdOptions {
-        OptimizerOptions.requireAtLeastZero("learning rate", learningRate);
-        OptimizerOptions.requireAtLeastZero("weight decay", weightDecay);
-        OptimizerOptions.requireBelowOne("momentum", momentum);
-    }
 
     /** Returns momentum 0.9 and weight decay 5e-4, usual values that the paper does not give. */
     public static SgdOptions defaults(double learningRate) {

@@ -11,16 +11,6 @@ public record StiefelOptions(
     /** The step length in the authors' code. */
     private static final double AUTHORS_RATE = 1e-5;
 
-    public StiefelOptions {
-        if (!(multiplier >= 0) || Double.isInfinite(multiplier)) {
-            throw new IllegalArgumentException("the learning rate multiplier must be at least 0, found " + multiplier);
-        }
-        double constant = constantRate.orElse(0.0);
-        if (!(constant >= 0) || Double.isInfinite(constant)) {
-            throw new IllegalArgumentException("the constant learning rate must be at least 0, found " + constant);
-        }
-    }
-
     public StiefelOptions(double multiplier, Stiefel.Metric metric, Retraction retraction) {
         this(multiplier, metric, retraction, Optional.empty());
     }

@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Parameter;
@@ -30,7 +29,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clipping, averaged weights and state, which all optimizers share. */
 @ExtendWith(SingleThreaded.class)
@@ -261,30 +259,6 @@ class OptimizerTest {
                     .hasMessageContainingAll("[1]", "[4]");
             assertThatThrownBy(() -> sgd.setSteps(-1)).has(facts("-1"));
         }
-    }
-
-    @ParameterizedTest
-    @ValueSource(doubles = {-0.1, 1.5, Double.NaN, Double.POSITIVE_INFINITY})
-    void invalidConstantsAreRefused(double bad) {
-        StiefelOptions stiefel = StiefelOptions.defaults();
-        assertThatThrownBy(() -> new SgdOptions(0.1, bad, 0, stiefel)).has(facts("momentum", bad));
-        assertThatThrownBy(() -> new AdamWOptions(0.1, bad, 0.999, 0, stiefel)).has(facts("beta1", bad));
-        assertThatThrownBy(() -> new AdamWOptions(0.1, 0.9, bad, 0, stiefel)).has(facts("beta2", bad));
-        assertThatThrownBy(() -> new Optimizer(AdamWOptions.defaults(0.1), 0, bad))
-                .has(facts(bad));
-    }
-
-    @ParameterizedTest
-    @ValueSource(doubles = {-0.1, Double.NaN, Double.POSITIVE_INFINITY})
-    void invalidRatesAreRefused(double bad) {
-        assertThatThrownBy(() -> SgdOptions.defaults(bad)).has(facts("learning rate", bad));
-        assertThatThrownBy(() -> SgdOptions.defaults(1).at(bad)).has(facts("learning rate", bad));
-        assertThatThrownBy(() -> new SgdOptions(0.1, 0.9, bad, StiefelOptions.defaults()))
-                .has(facts("weight decay", bad));
-        assertThatThrownBy(() -> new StiefelOptions(bad, Stiefel.Metric.CANONICAL, Retraction.QR))
-                .has(facts("multiplier", bad));
-        assertThatThrownBy(() -> new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR, Optional.of(bad)))
-                .has(facts("rate", bad));
     }
 
     @Test

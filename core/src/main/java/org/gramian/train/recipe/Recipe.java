@@ -28,11 +28,6 @@ public record Recipe(
         Optional<LinearSolver> refit,
         double dropout,
         long seed) {
-    public Recipe {
-        if (!(dropout >= 0 && dropout < 1)) {
-            throw new IllegalArgumentException("dropout: expected a rate of at least 0 and below 1, found " + dropout);
-        }
-    }
 
     /** Returns the part that solves a classifier on frozen features: the same recipe without fine-tuning. */
     public Recipe frozen() {
@@ -66,16 +61,6 @@ public record Recipe(
      */
     public record Augmenting(Augmentation policy, int imageSize, double mixup, double cutmix) {
         public static final Augmenting NONE = new Augmenting(Augmentation.NONE, CropPlan.DEFAULT_SIZE, 0, 0);
-
-        /** Larger values give shares of about one half. */
-        private static final double LARGEST = 1000;
-
-        public Augmenting {
-            if (!(mixup >= 0 && mixup <= LARGEST && cutmix >= 0 && cutmix <= LARGEST)) {
-                throw new IllegalArgumentException("mixup and cutmix must be numbers from 0 to " + (long) LARGEST
-                        + ", found " + mixup + " and " + cutmix);
-            }
-        }
     }
 
     public record Batching(int batch, int accumulate) {
@@ -83,10 +68,7 @@ public record Recipe(
         private static final int MOST = 1 << 30;
 
         public Batching {
-            if (batch < 1 || accumulate < 1) {
-                throw new IllegalArgumentException("expected at least 1 crop per batch and 1 batch per step, found "
-                        + batch + " and " + accumulate);
-            }
+            
             if ((long) batch * accumulate > MOST) {
                 throw new IllegalArgumentException("expected at most " + MOST + " crops per step, found " + accumulate
                         + " batches of " + batch + ": use fewer or smaller batches");
@@ -118,12 +100,6 @@ public record Recipe(
             /** Every class counts the same: an image of class k has the weight {@code n / (classes · n_k)}. */
             BALANCED
         }
-
-        public Loss {
-            if (!(smoothing >= 0 && smoothing < 1)) {
-                throw new IllegalArgumentException("label smoothing must lie in [0, 1), found " + smoothing);
-            }
-        }
     }
 
     /**
@@ -134,10 +110,6 @@ public record Recipe(
     public record OptimizerRecipe(OptimizerOptions rule, double clip, double ema) {
         public OptimizerRecipe(OptimizerOptions rule) {
             this(rule, 0, 0);
-        }
-
-        public OptimizerRecipe {
-            new Optimizer(rule, clip, ema).close(); // checks the constants
         }
 
         public Optimizer create() {

@@ -14,9 +14,7 @@ public record StageRecipe(
     }
 
     public StageRecipe {
-        if (epochs < 0) {
-            throw new IllegalArgumentException("expected at least 0 epochs, found " + epochs);
-        }
+        
         require("the learning rate", rate);
         require("the factor of the backbone's learning rate", backboneRate);
         require("the backbone's learning rate", rate * backboneRate);

@@ -231,7 +231,6 @@ public final class Backbones {
         return names().stream().map(Backbone::of).toList();
     }
 
-    /** Returns the network of a name. */
     static Network network(String name) {
         return ALL.stream()
                 .filter(network -> network.name().equals(name))
@@ -240,7 +239,6 @@ public final class Backbones {
                         + NearestWord.suggestion(name, names()) + "; available: " + String.join(", ", names())));
     }
 
-    /** Networks from ONNX graphs. */
     static final class OnnxNetworks {
         private static final BackboneInfo.Weights WEIGHTS =
                 new BackboneInfo.Weights("an ONNX file", "that of the file, which Gramian does not know", List.of());

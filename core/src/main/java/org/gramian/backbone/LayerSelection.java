@@ -66,7 +66,6 @@ record LayerSelection(Network network, List<String> layers) {
         return names(network).indexOf(layer) + 1;
     }
 
-    /** Returns the text form. */
     String text() {
         return String.join(AND, layers);
     }

@@ -116,7 +116,6 @@ record FoldFolder(Path path) {
         }
     }
 
-    /** Returns the search that selected the head, if there was one. */
     Optional<HeadSearch.Result> candidates() throws IOException {
         Path file = path.resolve(HeadSearch.FILE);
         return Files.exists(file) ? Optional.of(HeadSearch.Result.read(file)) : Optional.empty();

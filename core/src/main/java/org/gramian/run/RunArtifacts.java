@@ -121,7 +121,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         data.describe(
                 model,
                 plan.config().recipe().stage2().epochs() > 0,
-                samples, limited, (i, crops) -> gallery.add(items.get(i), thumbnails[i], crops));
+                samples, limited, (crops, i) -> gallery.add(items.get(i), thumbnails[i], crops));
         return gallery.build();
     }
 

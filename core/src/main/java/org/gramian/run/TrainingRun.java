@@ -392,8 +392,8 @@ public record TrainingRun(
             extraction.computePlanned(
                     FEATURES,
                     context.threads(),
-                    (task, some, _) -> context.measuring(
-                            new TrainEvent.Task(FEATURES, start + (task.equals(FEATURES) ? some : 0), most)));
+                    task -> context.measuring(new TrainEvent.Task(
+ FEATURES, start + (task.name().equals(FEATURES) ? task.done() : 0), most)));
             done = next;
         }
         if (done < most) {

@@ -81,7 +81,6 @@ final class GpuStiefelStep {
         };
     }
 
-    /** Computes a step. */
     Target of(Parameter parameter, Tensor unclipped, ParameterGroup group, @Nullable Tensor transported) {
         StiefelOptions options = optimizer.options().stiefel();
         Tensor w = parameter.value();

@@ -42,7 +42,6 @@ public final class Optimizer implements AutoCloseable {
 
     /** The formula by which a parameter moves. */
     sealed interface Rule permits Sgd, AdamW {
-        /** Moves one parameter and updates its state in the optimizer. */
         void update(Optimizer optimizer, Parameter parameter, Tensor gradient, OptimizerOptions own);
 
         /** Returns the names of the rule's state tensors, with their shapes for a parameter. */
@@ -56,7 +55,6 @@ public final class Optimizer implements AutoCloseable {
     private OptimizerOptions options;
     private long steps;
 
-    /** Creates an optimizer without state. */
     public Optimizer(OptimizerOptions options, double clip, double ema) {
         
         this.rule = switch (options) {
@@ -92,7 +90,6 @@ public final class Optimizer implements AutoCloseable {
         return ema;
     }
 
-    /** Returns how many steps were taken. */
     public long steps() {
         return steps;
     }
@@ -116,7 +113,6 @@ public final class Optimizer implements AutoCloseable {
         step(List.of(group), group.reached(variables, gradients));
     }
 
-    /** Takes a step with one parameter alone. */
     public void step(Parameter parameter, Tensor gradient) {
         double scale = clipFactor(Map.of(parameter, gradient));
         steps++;

@@ -27,7 +27,6 @@ public record ParameterGroup(ParameterSet parameters, double rate, double decay)
         return reached;
     }
 
-    /** Returns the variables of the parameters. */
     public SequencedMap<Parameter, Var> variables(Map<String, Var> byName) {
         SequencedMap<Parameter, Var> variables = new LinkedHashMap<>();
         for (Parameter parameter : parameters.all()) {

@@ -26,6 +26,7 @@ import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
 import org.gramian.image.ImageLimits;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
@@ -156,9 +157,9 @@ public final class FeaturesCommand implements Callable<Integer> {
     private FeatureTable table(FeatureExtraction extraction, List<Sample> samples, Crops crops) throws IOException {
         try (Progress progress = console.progress("features", samples.size())) {
             int threads = Runtime.getRuntime().availableProcessors();
-            return extraction.table("features", samples, crops, threads, (task, done, _) -> {
-                if (task.equals("features")) { // not the hashing of the files before
-                    progress.accept(done);
+            return extraction.table("features", samples, crops, threads, task -> {
+                if (task.name().equals("features")) { // not the hashing of the files before
+                    progress.accept(task.done());
                 }
             });
         }

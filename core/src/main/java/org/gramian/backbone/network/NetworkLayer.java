@@ -117,7 +117,6 @@ public sealed interface NetworkLayer
      * @param window sliding window; unused for the global mean
      */
     record Pool(String name, Kind kind, Window window) implements NetworkLayer {
-        /** Kind of pooling. */
         public enum Kind {
             MAX,
             GLOBAL_AVERAGE
@@ -128,12 +127,10 @@ public sealed interface NetworkLayer
             return new Pool(name, Kind.MAX, Window.of(size, stride));
         }
 
-        /** Returns global average pooling. */
         public static Pool globalAverage(String name) {
             return new Pool(name, Kind.GLOBAL_AVERAGE, Window.of(1, 1));
         }
 
-        /** Returns this pooling with padding on every side. */
         public Pool padded(int border) {
             return new Pool(name, kind, window.padded(border, border));
         }
@@ -422,7 +419,6 @@ public sealed interface NetworkLayer
 
     /** Layer that takes the place of other layers, with their name, parameters and output. */
     non-sealed interface Fused extends NetworkLayer {
-        /** Returns the layer that this one replaces. */
         NetworkLayer plain();
 
         @Override

@@ -50,7 +50,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
      */
     public record Extras(int registers, boolean layerScale, int classes) {}
 
-    /** Returns the layers in order. */
     public List<NetworkLayer> stages() {
         List<NetworkLayer> stages = new ArrayList<>();
         stages.add(Chain.of("patch_embed", new Patches("patch_embed.proj", width, patch)));
@@ -217,7 +216,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
         return Tokens.layerNorm(tokens, own.get("weight"), own.get("bias"), EPSILON);
     }
 
-    /** Layer norm of tokens. */
     public record Norm(String name) implements TokenLayer {
         @Override
         public List<ParameterSpec> parameters(long entering) {

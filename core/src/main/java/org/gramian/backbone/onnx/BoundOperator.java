@@ -32,17 +32,14 @@ public record BoundOperator(NodeContext at, List<Operand> outputs, Function<Argu
             return value != null ? value : tape.constant(constant(i, like.type()));
         }
 
-        /** Returns an input in the type of another. */
         Var like(int i, Var x) {
             return get(i).to(x.value().type());
         }
 
-        /** Returns a constant input in a type. */
         Tensor constant(int i, DType type) {
             return constant(at.constant(i), type);
         }
 
-        /** Returns constant indexes. */
         Tensor indexes(long[] indexes) {
             return constant(HostTensor.of(indexes), DType.I64);
         }

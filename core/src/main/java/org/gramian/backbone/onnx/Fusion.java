@@ -171,7 +171,6 @@ final class Fusion {
         return List.copyOf(fusion.nodes);
     }
 
-    /** Returns the activation of a fused operator. */
     static Activation activation(OnnxNode node) {
         return Activation.valueOf(node.text("activation", Activation.NONE.name()));
     }

@@ -75,7 +75,6 @@ final class HostMath {
         return zip(at, at.constant(0).whole() ? (a, b) -> Math.floorMod((long) a, (long) b) : (a, b) -> a % b);
     }
 
-    /** Condition on two values. */
     @FunctionalInterface
     interface Condition {
         boolean test(double a, double b);

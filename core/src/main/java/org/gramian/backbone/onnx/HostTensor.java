@@ -31,7 +31,6 @@ public record HostTensor(boolean whole, Shape shape, double[] values) {
         return new HostTensor(true, Shape.of(), new double[] {value});
     }
 
-    /** Returns a floating-point number. */
     public static HostTensor number(double value) {
         return new HostTensor(false, Shape.of(), new double[] {value});
     }

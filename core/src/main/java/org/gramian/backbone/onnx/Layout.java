@@ -9,7 +9,6 @@ import org.gramian.tensor.Shape;
  * @param prefix number of tokens before those of the patches, such as the class token; 0 if there are no tokens
  */
 public record Layout(Kind kind, int prefix) {
-    /** Order of the dimensions. */
     public enum Kind {
         /** {@code [n, d, h, w]}. */
         MAPS,
@@ -36,7 +35,6 @@ public record Layout(Kind kind, int prefix) {
         };
     }
 
-    /** Returns the shape of the maps in a tensor. */
     Shape maps(Shape tensor, long height, long width) {
         return switch (kind) {
             case MAPS -> Shape.of(tensor.at(1), tensor.at(2), tensor.at(3));

@@ -231,7 +231,6 @@ public final class MapOperators {
         return maps.to(window.outputs(sliding.padded(maps.shape())));
     }
 
-    /** Global average or maximum pooling. */
     static BoundOperator global(NodeContext at, boolean maximum) {
         Shape maps = at.in(0, 4).shape();
         if (maps.at(2) > LARGEST || maps.at(3) > LARGEST || maps.elements() == 0) {

@@ -61,7 +61,6 @@ public record NodeContext(OnnxNode node, List<Operand> inputs, int opset, long b
         return has(input) ? constant(input).integers() : new long[0];
     }
 
-    /** Returns a constant input of one element. */
     double number(int input) {
         HostTensor value = constant(input);
         if (value.values().length != 1) {
@@ -139,19 +138,16 @@ public record NodeContext(OnnxNode node, List<Operand> inputs, int opset, long b
         }
     }
 
-    /** Returns the operator with constant results. */
     BoundOperator constants(HostTensor... results) {
         return new BoundOperator(this, Arrays.stream(results).map(Operand::of).toList(), _ -> {
             throw new IllegalStateException("constants are not computed again");
         });
     }
 
-    /** Returns the operator with one result. */
     BoundOperator of(Operand output, Function<BoundOperator.Arguments, Var> kernel) {
         return new BoundOperator(this, List.of(output), in -> List.of(kernel.apply(in)));
     }
 
-    /** Returns the operator as a function of its first input. */
     BoundOperator map(Operand output, UnaryOperator<Var> function) {
         return of(output, in -> function.apply(in.get(0)));
     }

@@ -116,7 +116,6 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             this.source = source;
         }
 
-        /** Reads {@code ModelProto}. */
         OnnxGraph model(Message model) throws TensorFileException {
             if (model.has(25)) {
                 throw new IllegalArgumentException(

@@ -158,7 +158,6 @@ public record OnnxGraph(
         return OnnxWriter.definition(this);
     }
 
-    /** Decodes {@link #definition}. */
     public static OnnxGraph of(String definition) {
         return OnnxFile.graph(definition);
     }

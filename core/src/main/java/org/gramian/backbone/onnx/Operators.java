@@ -167,7 +167,6 @@ final class Operators {
         return (HostTensor) at.node().attributes().values().iterator().next();
     }
 
-    /** Checks that all operators are supported. */
     static void requireSupported(List<OnnxNode> nodes) {
         for (OnnxNode node : nodes) {
             if (!ALL.containsKey(node.operator())) {

@@ -28,12 +28,10 @@ public final class BundledWeights {
 
     private BundledWeights() {}
 
-    /** Returns whether this build has weights. */
     public static boolean present() {
         return Backbone.class.getResource(FILE) != null;
     }
 
-    /** Returns the size of the file in bytes. */
     public static long size() throws IOException {
         return content(FILE).length;
     }

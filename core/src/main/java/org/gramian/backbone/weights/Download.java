@@ -30,7 +30,6 @@ public final class Download {
     private final Duration timeout;
     private final LongFunction<LongConsumer> progress;
 
-    /** Creates a download. */
     public Download(Optional<URI> mirror, Duration timeout, LongFunction<LongConsumer> progress) {
         this.mirror = mirror.map(
                 base -> base.getRawPath() == null || base.getRawPath().endsWith("/") ? base : URI.create(base + "/"));
@@ -38,7 +37,6 @@ public final class Download {
         this.progress = progress;
     }
 
-    /** Returns the URL of a file. */
     public URI address(PublicFile file) {
         return mirror.map(base -> base.resolve(file.file())).orElse(file.url());
     }

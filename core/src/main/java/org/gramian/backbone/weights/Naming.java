@@ -85,7 +85,6 @@ record Naming(Publisher publisher, SequencedMap<String, String> names) {
         });
     }
 
-    /** A replacement of a part of a name. */
     private record Replacement(Pattern pattern, String replacement) {
         /** Reads a pattern and its replacement from each line. */
         static List<Replacement> list(String table) {

@@ -14,7 +14,6 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
     /** Installs the weights of a built-in network from a file in ONNX. */
     @FunctionalInterface
     public interface OnnxInstaller {
-        /** Installs weights. */
         Path install(WeightName name, Path file, String source) throws IOException;
     }
 

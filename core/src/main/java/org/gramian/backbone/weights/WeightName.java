@@ -16,7 +16,6 @@ import org.gramian.basis.NearestWord;
 public record WeightName(String text, String architecture) {
     private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9._-]{0,63}");
 
-    /** Returns the networks that need weights. */
     public static List<String> architectures() {
         return Backbones.all().stream()
                 .filter(backbone -> backbone.about().weights().needed())
@@ -24,7 +23,6 @@ public record WeightName(String text, String architecture) {
                 .toList();
     }
 
-    /** Parses a name. */
     public static WeightName parse(String text) {
         if (Backbones.names().contains(text) && !architectures().contains(text)) {
             throw new IllegalArgumentException("the backbone '" + text + "' needs no weights");

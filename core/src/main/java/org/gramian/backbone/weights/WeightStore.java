@@ -48,7 +48,6 @@ public record WeightStore(Path folder) {
     private static final String NETWORK = "network";
 
     private static final String ENDING = ".safetensors";
-    /** Extension of ONNX files. */
     public static final String ONNX = ".onnx";
 
     /** Extensions of weight files; a name with one of them is read as a file. */
@@ -67,7 +66,6 @@ public record WeightStore(Path folder) {
         }
     }
 
-    /** Returns the file of a name, which need not exist. */
     public Path file(WeightName name) {
         return file(name.text());
     }
@@ -174,7 +172,6 @@ public record WeightStore(Path folder) {
         return backbone(name.architecture());
     }
 
-    /** Returns whether the store has weights of a name. */
     public boolean holds(WeightName name) {
         return Files.isRegularFile(file(name));
     }
@@ -200,7 +197,6 @@ public record WeightStore(Path folder) {
                 : open(name(nameOrFile), arena, remarks);
     }
 
-    /** Returns whether a text names an ONNX file. */
     public static boolean isOnnx(String text) {
         return text.toLowerCase(Locale.ROOT).endsWith(ONNX);
     }

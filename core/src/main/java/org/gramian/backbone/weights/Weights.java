@@ -46,7 +46,6 @@ public record Weights(
     /** Bytes that are hashed at once: a buffer cannot be larger than 2 GiB. */
     private static final int CHUNK = 1 << 20;
 
-    /** Copies the map. */
     public Weights {
         tensors = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(tensors));
     }
@@ -108,13 +107,11 @@ public record Weights(
         }
     }
 
-    /** Creates the parameters of a backbone with these values. */
     public ParameterSet load(Backbone backbone, DType type, Device device) {
         requireNetwork(backbone.name());
         return load(backbone.parameters(), backbone.toString(), type, device);
     }
 
-    /** Creates the parameters of a network's tail with these values. */
     public ParameterSet load(ClassifierTail tail, DType type, Device device) {
         requireNetwork(tail.network());
         return load(tail.parameters(), tail.toString(), type, device);
@@ -150,7 +147,6 @@ public record Weights(
 
     /** Weight file with its recorded name, which differs from the file name during a download. */
     public record Source(Path path, String name) {
-        /** Returns a file under its own name. */
         public static Source of(Path path) {
             return new Source(path, String.valueOf(path.getFileName()));
         }

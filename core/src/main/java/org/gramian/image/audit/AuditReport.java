@@ -72,7 +72,6 @@ public record AuditReport(
                 other, layout, options, splits, content, classes, contents, unreadable, duplicates, findings);
     }
 
-    /** Returns the report as JSON. */
     public String json() {
         return JsonText.indented(this) + "\n";
     }
@@ -82,7 +81,6 @@ public record AuditReport(
         AtomicFile.putText(file, text -> text.write(json()));
     }
 
-    /** Returns the number of images, readable or not. */
     @JsonProperty("images")
     public int images() {
         return contents.readable() + unreadable.size();
@@ -94,7 +92,6 @@ public record AuditReport(
         return count(Severity.SPOILS) > 0;
     }
 
-    /** Returns the number of findings of a severity. */
     public int count(Severity severity) {
         return (int) findings.stream()
                 .filter(finding -> finding.severity() == severity)
@@ -122,7 +119,6 @@ public record AuditReport(
         }
     }
 
-    /** An image that could not be read, and why. */
     public record UnreadableImage(AuditedImage image, ReadResult.Problem problem, String reason) {}
 
     /** Number of images of a class; {@code splits} counts readable ones in each part of {@link #splits}. */
@@ -149,7 +145,6 @@ public record AuditReport(
             }
         }
 
-        /** Number of images of a size. */
         public record SizeCount(int width, int height, int images) {}
 
         static Contents of(List<ImageFacts> facts) {

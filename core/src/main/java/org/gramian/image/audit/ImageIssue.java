@@ -25,7 +25,6 @@ public enum ImageIssue {
     TURNED,
     WRONG_EXTENSION;
 
-    /** Returns a finding for every issue that occurs. */
     static List<Finding> findings(Audit.Input subject, List<ImageFacts> images) {
         List<Finding> findings = new ArrayList<>();
         for (ImageIssue issue : values()) {
@@ -56,7 +55,6 @@ public enum ImageIssue {
                 .collect(Collectors.joining(", ", ": ", ""));
     }
 
-    /** Returns whether an image has the issue. */
     boolean applies(ImageFacts fact, String name) {
         return switch (this) {
             case TINY -> fact.shortSide() < THRESHOLDS.tinySide();

@@ -97,7 +97,6 @@ public record Augmentation(
         return policies;
     }
 
-    /** Returns the names of all policies. */
     public static List<String> names() {
         return List.copyOf(POLICIES.keySet());
     }

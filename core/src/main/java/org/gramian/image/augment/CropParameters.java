@@ -61,7 +61,6 @@ public record CropParameters(Affine map, Colours colours, Rectangle erased) {
      * @param solarize first byte that is inverted, 256 for none
      */
     public record Colours(float contrast, float brightness, float saturation, float sharpness, int mask, int solarize) {
-        /** No change. */
         public static final Colours IDENTITY = new Colours(1, 0, 1, 1, 255, 256);
 
         /** Returns the level of a byte of the stored image after masking and solarizing. */
@@ -73,14 +72,12 @@ public record CropParameters(Affine map, Colours colours, Rectangle erased) {
 
     /** Pixels of a crop with {@code left ≤ x < right} and {@code top ≤ y < bottom}. */
     public record Rectangle(int left, int top, int right, int bottom) {
-        /** No pixel. */
         public static final Rectangle NONE = new Rectangle(0, 0, 0, 0);
 
         boolean contains(int x, int y) {
             return x >= left && x < right && y >= top && y < bottom;
         }
 
-        /** Returns the number of pixels. */
         public int area() {
             return (right - left) * (bottom - top);
         }

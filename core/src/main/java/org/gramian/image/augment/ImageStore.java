@@ -44,7 +44,6 @@ public final class ImageStore implements AutoCloseable {
     /** Memory is taken in pieces of this size, which images share. */
     private static final long SLAB_BYTES = 64L << 20;
 
-    /** How images are stored. */
     public record Options(int canvas, int threads, long hostBytes, Path folder) {
         /** Returns the options for crops of some size: a quarter of the machine's memory at most. */
         public static Options of(int cropSize, int threads, Path folder) {
@@ -183,7 +182,6 @@ public final class ImageStore implements AutoCloseable {
         return entry;
     }
 
-    /** Returns a copy of an image's bytes. */
     public Image image(int index) {
         Entry entry = entry(index);
         byte[] rgb = entry.slab

@@ -47,7 +47,6 @@ public final class BatchLoader implements Iterator<BatchLoader.Batch>, AutoClose
     private final List<Thread> threads = new ArrayList<>();
     private long left;
 
-    /** Batch size and prefetching. */
     public record Prefetch(int batch, int threads, int ahead) {
         public Prefetch {
             if (batch < 1 || threads < 1 || ahead < 1) {
@@ -163,13 +162,17 @@ public final class BatchLoader implements Iterator<BatchLoader.Batch>, AutoClose
         void load(int item, BatchQueue queue) throws InterruptedException;
     }
 
-    /** Starts loading a list, which several threads read and which may create its elements lazily. */
     public BatchLoader(Rendering rendering, List<LoadRequest> list, Prefetch prefetch) {
+        this(rendering, list.size(), list::get, prefetch);
+    }
+
+    /** Starts loading a number of requests, which several threads create when they need them. */
+    public BatchLoader(Rendering rendering, int count, IntFunction<LoadRequest> requests, Prefetch prefetch) {
         this(
                 rendering,
-                list.size(),
-                i -> ImageSource.of(list.get(i).sample(), rendering.reader()),
-                i -> list.get(i).crops(),
+                count,
+                i -> ImageSource.of(requests.apply(i).sample(), rendering.reader()),
+                i -> requests.apply(i).crops(),
                 prefetch);
     }
 

@@ -422,7 +422,6 @@ public final class DefaultResolver {
                         : solver.text() + " is fitted by a solver, without epochs");
     }
 
-    /** Returns the settings that a fidelity implies. */
     static Settings ofFidelity(Fidelity fidelity, boolean trainable) {
         if (fidelity == Fidelity.CORRECTED) {
             return Settings.NONE;

@@ -283,7 +283,6 @@ public final class TrainConfig {
         return List.copyOf(KEYS);
     }
 
-    /** Begins the declaration of a key. */
     private static <T> Declaration<T> key(ValueCodec<T> codec, String name, String option) {
         return new Declaration<>(codec, name, option, "");
     }

@@ -36,7 +36,6 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
     /** A file that is being written changes often: an older one is that of a killed process. */
     private static final Duration ABANDONED = Duration.ofDays(1);
 
-    /** Returns the default folder: {@code features} in {@link CacheFolder}. */
     public static Path defaultRoot() {
         return CacheFolder.ofProcess().resolve("features");
     }

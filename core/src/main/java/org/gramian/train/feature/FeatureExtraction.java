@@ -25,6 +25,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -44,6 +45,7 @@ import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.library.SingleThreadWorkers;
+import org.gramian.train.event.TrainEvent;
 
 /**
  * Features of the crops of many images, from the cache or computed and then cached.
@@ -52,11 +54,6 @@ import org.gramian.tensor.library.SingleThreadWorkers;
  * follows from {@link FeatureExtractor#recipe}, the contents of the images and their crops; another dataset is another file.
  */
 public final class FeatureExtraction {
-    /** Receives progress, one call at a time; may throw to stop. */
-    @FunctionalInterface
-    public interface Progress {
-        void accept(String task, long done, long all);
-    }
 
     /** Identity of a feature in a file: the first half of the SHA-256 of image and crop. */
     private record Key(long high, long low) implements Comparable<Key> {
@@ -117,10 +114,10 @@ public final class FeatureExtraction {
     }
 
     /** Computes all planned features that are not in the cache. */
-    public void computePlanned(String task, int threads, Progress progress) throws IOException {
+    public void computePlanned(String task, int threads, Consumer<TrainEvent.Task> progress) throws IOException {
         for (int size :
                 planned.stream().map(images -> images.crops.size()).distinct().toList()) {
-            provide(planned(size), new Task(task, threads, progress));
+            provide(planned(size), new Computation(task, threads, progress));
         }
         planned.clear();
     }
@@ -130,7 +127,7 @@ public final class FeatureExtraction {
     }
 
     /** Opens the file of exactly these features; computes it if it is not in the cache. */
-    private void provide(List<Images> wanted, Task task) throws IOException {
+    private void provide(List<Images> wanted, Computation task) throws IOException {
         for (Images images : wanted) {
             hash(images, task.progress);
         }
@@ -151,8 +148,13 @@ public final class FeatureExtraction {
                 .orElseThrow();
     }
 
-    /** Returns the features of images; those that are not in the cache are computed. */
-    public FeatureTable table(String task, List<Sample> samples, Crops crops, int threads, Progress progress)
+    /**
+     * Returns the features of images; those that are not in the cache are computed.
+     *
+     * @param progress receives one call at a time; may throw to stop
+     */
+    public FeatureTable table(
+            String task, List<Sample> samples, Crops crops, int threads, Consumer<TrainEvent.Task> progress)
             throws IOException {
         Images images = new Images(samples, crops);
         hash(images, progress);
@@ -173,7 +175,7 @@ public final class FeatureExtraction {
             if (isPlanned) {
                 planned.removeAll(together);
             }
-            provide(isPlanned ? together : List.of(images), new Task(task, threads, progress));
+            provide(isPlanned ? together : List.of(images), new Computation(task, threads, progress));
         }
         Optional<Open> whole = find(keys, crops.size());
         Map<Integer, Unreadable> problems = new TreeMap<>();
@@ -202,7 +204,7 @@ public final class FeatureExtraction {
         return keys.distinct().sorted().toArray(Key[]::new);
     }
 
-    private void hash(Images images, Progress progress) {
+    private void hash(Images images, Consumer<TrainEvent.Task> progress) {
         List<Sample> unknown = images.samples.stream()
                 .filter(sample -> !hashes.containsKey(sample.file()))
                 .toList();
@@ -212,7 +214,7 @@ public final class FeatureExtraction {
             synchronized (done) {
                 if (done.get() >= 0) {
                     long now = done.getAndSet(-1); // stays if the listener throws: no call after that
-                    progress.accept("hashing files", now + 1, unknown.size());
+                    progress.accept(new TrainEvent.Task("hashing files", now + 1, unknown.size()));
                     done.set(now + 1);
                 }
             }
@@ -295,9 +297,13 @@ public final class FeatureExtraction {
         return Optional.empty();
     }
 
-    private record Task(String name, int threads, Progress progress) {}
+    private record Computation(String task, int threads, Consumer<TrainEvent.Task> progress) {
+        void done(long images, long all) {
+            progress.accept(new TrainEvent.Task(task, images, all));
+        }
+    }
 
-    private void compute(Path file, List<Images> wanted, Key[] keys, Task task) throws IOException {
+    private void compute(Path file, List<Images> wanted, Key[] keys, Computation task) throws IOException {
         int size = wanted.getFirst().crops.size();
         cache().requireSpace(FeatureFile.bytes(keys.length, rowBytes(size)));
         FeatureFile.Header header = new FeatureFile.Header(extractor.recipe(), extractor.layers(size), Map.of());
@@ -328,11 +334,11 @@ public final class FeatureExtraction {
                         writer.row(index, row);
                     }
                     if (slot.crop() == request.crops().getLast()) {
-                        task.progress.accept(task.name, done + slot.request() + 1, all);
+                        task.done(done + slot.request() + 1, all);
                     }
                 });
                 before += images.samples.size();
-                task.progress.accept(task.name, before, all);
+                task.done(before, all);
             }
         });
     }

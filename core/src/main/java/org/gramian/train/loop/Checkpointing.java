@@ -56,7 +56,6 @@ public final class Checkpointing {
         this.sinceLast = new Stopwatch(nanoseconds);
     }
 
-    /** Writes checkpoints to a file. */
     public Checkpointing(Path file, String identity, Duration interval) {
         this(file, identity, interval, System::nanoTime);
     }
@@ -140,7 +139,6 @@ public final class Checkpointing {
         }
     }
 
-    /** Reads the checkpoint if there is one. */
     public Optional<Checkpoint> find() throws IOException {
         return file == null || !Files.exists(file) ? Optional.empty() : Optional.of(read(file));
     }
@@ -178,7 +176,6 @@ public final class Checkpointing {
         }
     }
 
-    /** A checkpoint in memory. */
     public record Checkpoint(Path file, StageProgress progress, long steps, Map<String, Tensor> tensors)
             implements AutoCloseable {
         void restore(StageState state) throws IOException {

@@ -15,7 +15,6 @@ public interface Examples {
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Minibatch(Tensor input, int[] labels) {}
 
-    /** One pass over examples. */
     interface Pass extends AutoCloseable {
         boolean hasNext();
 

@@ -84,7 +84,6 @@ public record HeadSearch(
     /** Backbones whose layers behind the cut are convolutions with average pooling. */
     private static final Set<String> USEFUL_TAILS = Set.of("efficientnet-lite4", "googlenet");
 
-    /** Result of the search. */
     public record Result(List<HeadCandidate> entries, int images) {
         public Result {
             entries = List.copyOf(entries);
@@ -122,7 +121,6 @@ public record HeadSearch(
         return network().backbone();
     }
 
-    /** A pooling to compare. */
     public record Candidate(String name, String pooling) {}
 
     /** Returns the single poolings for a backbone, the first-order baseline first. */

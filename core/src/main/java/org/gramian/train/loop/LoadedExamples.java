@@ -1,7 +1,6 @@
 package org.gramian.train.loop;
 
 import java.io.UncheckedIOException;
-import java.util.AbstractList;
 import java.util.List;
 import java.util.function.IntFunction;
 import org.gramian.image.ReadResult.Unreadable;
@@ -73,34 +72,14 @@ interface LoadedExamples extends Examples, AutoCloseable {
 
         @Override
         public LoadedPass loaded(int[] order, int batch, long epoch) {
-            List<LoadRequest> list =
-                    new EpochCrops(order, samples, rendering.crops().count());
-            BatchLoader loader = new BatchLoader(rendering, list, new Prefetch(batch, threads, AHEAD));
-            return new LoadedPass(loader, index -> list.get(index).sample(), device);
-        }
-
-        /** The crops of an epoch, created on access: an epoch may have millions. */
-        private static final class EpochCrops extends AbstractList<LoadRequest> {
-            private final int[] order;
-            private final List<Sample> samples;
-            private final int crops;
-
-            EpochCrops(int[] order, List<Sample> samples, int crops) {
-                this.order = order;
-                this.samples = samples;
-                this.crops = crops;
-            }
-
-            @Override
-            public LoadRequest get(int index) {
-                int crop = order[index];
-                return new LoadRequest(samples.get(crop / crops), List.of(crop % crops));
-            }
-
-            @Override
-            public int size() {
-                return order.length;
-            }
+            int crops = rendering.crops().count();
+            IntFunction<Sample> image = index -> samples.get(order[index] / crops);
+            BatchLoader loader = new BatchLoader(
+                    rendering,
+                    order.length,
+                    index -> new LoadRequest(image.apply(index), List.of(order[index] % crops)),
+                    new Prefetch(batch, threads, AHEAD));
+            return new LoadedPass(loader, image, device);
         }
     }
 

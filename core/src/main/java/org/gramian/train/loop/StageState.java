@@ -29,7 +29,6 @@ record StageState(SequencedMap<String, Parameter> parameters, Optimizer optimize
         }
     }
 
-    /** Takes over a stored value. */
     void setBest(String name, Tensor value) {
         Scope.detach(value);
         best.put(name, value);

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
@@ -26,27 +27,20 @@ import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureTable;
 
-/** The dataset of one training run: readable images, their split and crops. */
+/**
+ * The dataset of one training run: readable images, their split and crops.
+ *
+ * @param given features that other machines have computed: of the training or test crops of some images, or of the first of these
+ */
 public record TrainingData(
         Parts parts,
         Crops trainingCrops,
         Crops testCrops,
         FeatureExtraction extraction,
         Map<String, Integer> duplicates,
-        Optional<GivenFeatures> given) {
+        Optional<BiFunction<List<Sample>, Crops, FeatureTable>> given) {
     public TrainingData {
         duplicates = Map.copyOf(duplicates);
-    }
-
-    public TrainingData(Parts parts, Crops trainingCrops, Crops testCrops, FeatureExtraction extraction) {
-        this(parts, trainingCrops, testCrops, extraction, Map.of(), Optional.empty());
-    }
-
-    /** Features that other machines have computed. */
-    @FunctionalInterface
-    public interface GivenFeatures {
-        /** Returns the features of some images: those of their training or test crops, or of the first of these. */
-        FeatureTable of(List<Sample> samples, Crops crops);
     }
 
     public record Parts(List<Sample> training, List<Sample> validation, List<Sample> test) {
@@ -66,14 +60,13 @@ public record TrainingData(
         }
     }
 
-    /** Returns the features of some images; computes those that are not in the cache. */
-    FeatureTable features(String task, List<Sample> samples, Crops crops, int threads, Consumer<TrainEvent> progress)
+    FeatureTable features(
+            String task, List<Sample> samples, Crops crops, int threads, Consumer<? super TrainEvent.Task> progress)
             throws IOException {
         if (given.isPresent()) {
-            return given.get().of(samples, crops);
+            return given.get().apply(samples, crops);
         }
-        FeatureTable table = extraction.table(
-                task, samples, crops, threads, (name, done, all) -> progress.accept(new Task(name, done, all)));
+        FeatureTable table = extraction.table(task, samples, crops, threads, progress::accept);
         for (Map.Entry<Integer, Unreadable> problem : table.problems().entrySet()) {
             String reason =
                     "cannot be read (" + problem.getValue().reason() + "): remove it, or retry if it was being changed";
@@ -118,31 +111,22 @@ public record TrainingData(
                 });
     }
 
-    /** Receives the descriptors of images in their order. */
-    @FunctionalInterface
-    public interface DescriptorSink {
-        /**
-         * Receives the descriptors of one image.
-         *
-         * @param crops {@code [crops][d]}
-         */
-        void accept(int sample, float[][] crops);
-    }
-
     /**
      * Computes descriptors of images with a trained model: one for each test crop.
      *
      * <p>Without fine-tuning they come from the features of stage 1, most of which are in the cache: the test crops of every plan are
      * among its training crops. Else the whole model computes them. The recipe alone decides, so that a run gives the same bits with
      * and without a cache.
+     *
+     * @param sink receives the descriptors {@code [crops][d]} of each image with its index, in their order
      */
     public void describe(
-            Model model, boolean fineTuned, List<Sample> samples, TrainingContext context, DescriptorSink sink)
+            Model model, boolean fineTuned, List<Sample> samples, TrainingContext context, ObjIntConsumer<float[][]> sink)
             throws IOException {
         String task = "descriptors of images";
         if (fineTuned) {
             compute(model, samples, Engine.Rows.DESCRIPTORS, context.threads(), (computed, index) -> {
-                sink.accept(index, computed.of(Engine.Rows.DESCRIPTORS));
+                sink.accept(computed.of(Engine.Rows.DESCRIPTORS), index);
                 context.measuring(new Task(task, index + 1L, samples.size()));
             });
             return;
@@ -151,7 +135,7 @@ public record TrainingData(
             int crops = table.crops();
             for (int i = 0; i < samples.size(); i++) {
                 int[] indices = IntStream.range(i * crops, (i + 1) * crops).toArray();
-                sink.accept(i, new HeadInference(model, table).descriptors(indices, Engine::toRows));
+                sink.accept(new HeadInference(model, table).descriptors(indices, Engine::toRows), i);
                 context.measuring(new Task(task, i + 1L, samples.size()));
             }
         }

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Parameter;
@@ -37,6 +38,7 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,8 +75,8 @@ class FeatureCacheTest {
     }
 
     private FeatureTable table(FeatureExtraction extraction, List<Sample> images, Crops some) throws IOException {
-        return extraction.table("features", images, some, 2, (task, done, _) -> {
-            if (task.equals("features") && done == 1) {
+        return extraction.table("features", images, some, 2, task -> {
+            if (task.name().equals("features") && task.done() == 1) {
                 computed++;
             }
         });
@@ -205,8 +207,8 @@ class FeatureCacheTest {
     void fileChangedAfterHashingIsRefused() throws IOException {
         try (FeatureCache cache = open()) {
             FeatureExtraction extraction = extraction(network, DType.F32, cache);
-            FeatureExtraction.Progress replacing = (task, done, all) -> {
-                if (task.equals("hashing files") && done == all) {
+            Consumer<TrainEvent.Task> replacing = task -> {
+                if (task.name().equals("hashing files") && task.done() == task.total()) {
                     replace(samples.get(3).file(), samples.get(0).file());
                 }
             };
@@ -262,8 +264,8 @@ class FeatureCacheTest {
             FeatureExtraction extraction = extraction(network, DType.F32, cache);
             assertRejected(
                     IllegalStateException.class,
-                    () -> extraction.table("features", samples, crops, 1, (task, _, _) -> {
-                        if (task.equals("features")) {
+                    () -> extraction.table("features", samples, crops, 1, task -> {
+                        if (task.name().equals("features")) {
                             throw new IllegalStateException("stop");
                         }
                     }));

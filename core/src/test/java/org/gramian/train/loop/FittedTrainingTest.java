@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.ParameterSet;
@@ -44,7 +45,7 @@ class FittedTrainingTest {
                         parts,
                         FIVE.training(1),
                         FIVE.testing(),
-                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));
+                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)), Map.of(), Optional.empty());
                 TrainingContext context = TrainingContext.of(Device.CPU);
                 new TwoStageTraining(model, Recipes.first(0, 1), material, context).run((_, _) -> {});
                 long bytes = FeatureCache.list(cache.folder()).getFirst().bytes();

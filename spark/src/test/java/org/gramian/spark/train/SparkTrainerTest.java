@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -114,9 +115,9 @@ class SparkTrainerTest {
                     // without them a solver has no last fit on both, as on Spark
                     new TrainingData.Parts(
                             training, config.recipe().solver().isPresent() ? List.of() : validation, List.of()),
-                    config.get(TrainConfig.CROPS).training(config.recipe().seed()),
+                    config.trainingCrops(),
                     config.testPlan().testing(),
-                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));
+                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)), Map.of(), Optional.empty());
             new TwoStageTraining(model, config.recipe(), data, TrainingContext.of(Device.CPU)).run((_, _) -> {});
             return head(model);
         }

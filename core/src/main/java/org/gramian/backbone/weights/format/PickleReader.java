@@ -76,7 +76,6 @@ final class PickleReader {
         this.bytes = bytes;
     }
 
-    /** Reads one pickle. */
     static Object read(Path file, ByteBuffer bytes) throws TensorFileException {
         PickleReader reader = new PickleReader(file, bytes.order(ByteOrder.LITTLE_ENDIAN));
         try {

@@ -24,7 +24,7 @@ import org.gramian.train.CudaGraphOptimizer;
 import org.gramian.train.GpuStepState;
 import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.SgdOptions;
+import org.gramian.train.Sgd;
 import org.gramian.train.StiefelOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -135,8 +135,8 @@ abstract sealed class Work implements AutoCloseable {
      */
     private abstract static sealed class TrainingStep extends Work {
         /** As in {@code worker.py}; updates of W are large compared with rounding. */
-        static final SgdOptions OPTIONS =
-                new SgdOptions(0.1, 0.9, 5e-4, new StiefelOptions(0.1, Stiefel.Metric.CANONICAL, Retraction.QR));
+        static final Sgd OPTIONS =
+                new Sgd(0.1, 0.9, 5e-4, new StiefelOptions(0.1, Stiefel.Metric.CANONICAL, Retraction.QR));
 
         final Optimizer optimizer = new Optimizer(OPTIONS);
         final List<ParameterGroup> groups;

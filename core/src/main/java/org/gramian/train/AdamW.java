@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -36,32 +37,64 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>At a {@link StiefelOptions#constantRate} W takes plain Riemannian gradient steps without state, as under {@link Sgd}.
  */
-final class AdamW implements Optimizer.Rule {
+public record AdamW(double learningRate, double beta1, double beta2, double weightDecay, StiefelOptions stiefel)
+        implements OptimizerRule {
     static final String FIRST_MOMENT = "first-moment";
     static final String SECOND_MOMENT = "second-moment";
 
+    /** Added to the root of the second moment; the value of Kingma and Ba (2015) and of PyTorch. */
+    public static final double EPSILON = 1e-8;
+
+    /**
+     * Multiplier of the learning rate on the Stiefel manifold. A step has the Frobenius length {@code multiplier · rate}: 0.02 at
+     * a rate of 2e-3, about 1 degree for one column, so that the retraction by products converges in three iterations.
+     */
+    public static final double STIEFEL_MULTIPLIER = 10;
+
+    /** Returns β = (0.9, 0.999) of Kingma and Ba (2015), weight decay 0.02, and the canonical metric with QR. */
+    public static AdamW defaults(double learningRate) {
+        return new AdamW(
+                learningRate,
+                0.9,
+                0.999,
+                0.02,
+                new StiefelOptions(STIEFEL_MULTIPLIER, Stiefel.Metric.CANONICAL, Retraction.QR));
+    }
+
     @Override
-    public void update(Optimizer optimizer, Parameter parameter, Tensor gradient, OptimizerOptions own) {
-        AdamWOptions options = (AdamWOptions) own;
+    public double momentum() {
+        return beta1;
+    }
+
+    @Override
+    public AdamW at(double rate) {
+        return new AdamW(rate, beta1, beta2, weightDecay, stiefel);
+    }
+
+    @Override
+    public AdamW times(double rate, double decay) {
+        return new AdamW(learningRate * rate, beta1, beta2, weightDecay * decay, stiefel);
+    }
+
+    @Override
+    public void update(Optimizer optimizer, Parameter parameter, Tensor gradient) {
         if (parameter.spec().role() == Role.STIEFEL) {
-            stiefelStep(optimizer, parameter, gradient, options);
+            stiefelStep(optimizer, parameter, gradient);
             return;
         }
-        Tensor first = mean(optimizer.state(parameter, FIRST_MOMENT), gradient, options.beta1());
-        Tensor second = mean(optimizer.state(parameter, SECOND_MOMENT), gradient.mul(gradient), options.beta2());
-        double rate = options.learningRate();
-        Tensor root = second.sqrt().mul(1 / Math.sqrt(correction(options.beta2(), optimizer.steps())));
-        Tensor direction = first.div(root.add(AdamWOptions.EPSILON));
-        double decay = parameter.spec().role() == Role.WEIGHT ? options.weightDecay() : 0;
-        Tensor decayed = decay == 0 ? parameter.value() : parameter.value().mul(1 - rate * decay);
-        Tensor moved = decayed.addScaled(direction, -rate / correction(options.beta1(), optimizer.steps()));
+        Tensor first = mean(optimizer.state(parameter, FIRST_MOMENT), gradient, beta1);
+        Tensor second = mean(optimizer.state(parameter, SECOND_MOMENT), gradient.mul(gradient), beta2);
+        Tensor root = second.sqrt().mul(1 / Math.sqrt(correction(beta2, optimizer.steps())));
+        Tensor direction = first.div(root.add(EPSILON));
+        double decay = parameter.spec().role() == Role.WEIGHT ? weightDecay : 0;
+        Tensor decayed = decay == 0 ? parameter.value() : parameter.value().mul(1 - learningRate * decay);
+        Tensor moved = decayed.addScaled(direction, -learningRate / correction(beta1, optimizer.steps()));
         optimizer.remember(parameter, FIRST_MOMENT, first);
         optimizer.remember(parameter, SECOND_MOMENT, second);
         Optimizer.assign(parameter, moved);
     }
 
-    private static void stiefelStep(Optimizer optimizer, Parameter parameter, Tensor gradient, AdamWOptions options) {
-        StiefelOptions stiefel = options.stiefel();
+    private void stiefelStep(Optimizer optimizer, Parameter parameter, Tensor gradient) {
         Tensor w = parameter.value();
         Tensor riemannian = Stiefel.gradient(w, gradient, stiefel.metric());
         if (stiefel.constantRate().isPresent()) {
@@ -70,12 +103,12 @@ final class AdamW implements Optimizer.Rule {
             return;
         }
         Tensor former = optimizer.state(parameter, FIRST_MOMENT);
-        Tensor first = mean(former == null ? null : Stiefel.project(w, former), riemannian, options.beta1());
+        Tensor first = mean(former == null ? null : Stiefel.project(w, former), riemannian, beta1);
         Tensor square = riemannian.mul(riemannian).sum().reshape(1);
-        Tensor second = mean(optimizer.state(parameter, SECOND_MOMENT), square, options.beta2());
-        double root = Math.sqrt(second.item() / correction(options.beta2(), optimizer.steps()));
-        double rate = options.learningRate() * stiefel.multiplier() / correction(options.beta1(), optimizer.steps());
-        Tensor step = first.mul(-rate / (root + AdamWOptions.EPSILON));
+        Tensor second = mean(optimizer.state(parameter, SECOND_MOMENT), square, beta2);
+        double root = Math.sqrt(second.item() / correction(beta2, optimizer.steps()));
+        double rate = learningRate * stiefel.multiplier() / correction(beta1, optimizer.steps());
+        Tensor step = first.mul(-rate / (root + EPSILON));
         Tensor point = stiefel.retraction().apply(w, step);
         optimizer.remember(parameter, FIRST_MOMENT, first);
         optimizer.remember(parameter, SECOND_MOMENT, second);

@@ -53,7 +53,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         this.stiefel = new GpuStiefelStep(optimizer, cells);
     }
 
-    public static boolean isSupported(List<ParameterGroup> groups, OptimizerOptions options) {
+    public static boolean isSupported(List<ParameterGroup> groups, OptimizerRule options) {
         return groups.stream()
                 .flatMap(group -> group.parameters().all().stream())
                 .filter(parameter -> parameter.spec().role() != Role.FITTED)
@@ -71,7 +71,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         long before = optimizer.steps() + ahead;
         double correction1 = 1;
         double correction2 = 1;
-        if (optimizer.options() instanceof AdamWOptions options) {
+        if (optimizer.options() instanceof AdamW options) {
             correction1 = AdamW.correction(options.beta1(), before + 1);
             correction2 = AdamW.correction(options.beta2(), before + 1);
         }
@@ -246,7 +246,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
     }
 
     private void add(Launches updates, Move move) {
-        boolean adaptive = optimizer.options() instanceof AdamWOptions;
+        boolean adaptive = optimizer.options() instanceof AdamW;
         boolean decays = move.parameter.spec().role() == Role.WEIGHT;
         updates.add(new Entry(
                 move.parameter.value(),
@@ -272,10 +272,10 @@ public final class CudaGraphOptimizer implements AutoCloseable {
 
     private void update(Launches updates) {
         switch (optimizer.options()) {
-            case SgdOptions options ->
+            case Sgd options ->
                 updates.forEach(
                         (grid, table) -> launch("sgd", grid, cells.tensor(), (float) options.momentum(), table));
-            case AdamWOptions options ->
+            case AdamW options ->
                 updates.forEach((grid, table) -> launch(
                         "adamw",
                         grid,
@@ -284,7 +284,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
                         (float) (1 - options.beta1()),
                         (float) options.beta2(),
                         (float) (1 - options.beta2()),
-                        (float) AdamWOptions.EPSILON,
+                        (float) AdamW.EPSILON,
                         table));
         }
     }

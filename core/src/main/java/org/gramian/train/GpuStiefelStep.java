@@ -70,14 +70,14 @@ final class GpuStiefelStep {
             return null;
         }
         return switch (optimizer.options()) {
-            case SgdOptions sgd ->
+            case Sgd sgd ->
                 sgd.momentum() == 0
                         ? null
                         : optimizer
                                 .stateOrZeros(parameter, Sgd.VELOCITY)
                                 .transpose()
                                 .matmul(w);
-            case AdamWOptions _ -> Stiefel.project(w, optimizer.stateOrZeros(parameter, AdamW.FIRST_MOMENT));
+            case AdamW _ -> Stiefel.project(w, optimizer.stateOrZeros(parameter, AdamW.FIRST_MOMENT));
         };
     }
 
@@ -94,14 +94,14 @@ final class GpuStiefelStep {
         } else {
             double factor = -group.rate() * options.multiplier();
             tangent = switch (optimizer.options()) {
-                case SgdOptions sgd -> {
+                case Sgd sgd -> {
                     Momentum momentum =
                             new Momentum(gradient, optimizer.stateOrZeros(parameter, Sgd.VELOCITY), sgd.momentum());
                     Tensor velocity = w.matmul(normalPart(w, momentum, transported, options.metric()));
                     state.put(Sgd.VELOCITY, velocity);
                     yield along(w, velocity, momentum, factor, false);
                 }
-                case AdamWOptions adamW -> {
+                case AdamW adamW -> {
                     Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
                     Tensor first = transported.mul(adamW.beta1()).addScaled(riemannian, 1 - adamW.beta1());
                     state.put(AdamW.FIRST_MOMENT, first);
@@ -145,7 +145,7 @@ final class GpuStiefelStep {
         return s;
     }
 
-    private record Adaptive(double factor, AdamWOptions options) {}
+    private record Adaptive(double factor, AdamW options) {}
 
     private Tangent alongAdam(
             Parameter parameter, Tensor first, Tensor riemannian, Adaptive adaptive, Map<String, Tensor> state) {
@@ -165,7 +165,7 @@ final class GpuStiefelStep {
                 count,
                 adaptive.factor,
                 adaptive.options.beta2(),
-                AdamWOptions.EPSILON);
+                AdamW.EPSILON);
         state.put(AdamW.SECOND_MOMENT, next);
         Tangent tangent = new Tangent(Tensors.empty(w.shape(), w), Tensors.empty(w.shape(), w));
         launch(

@@ -40,38 +40,25 @@ public final class Optimizer implements AutoCloseable {
     /** Avoids a division by 0, as in PyTorch. */
     static final double NORM_EPSILON = 1e-6;
 
-    /** The formula by which a parameter moves. */
-    sealed interface Rule permits Sgd, AdamW {
-        void update(Optimizer optimizer, Parameter parameter, Tensor gradient, OptimizerOptions own);
-
-        /** Returns the names of the rule's state tensors, with their shapes for a parameter. */
-        Map<String, Shape> state(Parameter parameter);
-    }
-
     private final Map<Parameter, SequencedMap<String, Tensor>> states = new HashMap<>();
-    private final Rule rule;
+    
     private final double clip;
     private final double ema;
-    private OptimizerOptions options;
+    private OptimizerRule options;
     private long steps;
 
-    public Optimizer(OptimizerOptions options, double clip, double ema) {
-        
-        this.rule = switch (options) {
-            case SgdOptions _ -> new Sgd();
-            case AdamWOptions _ -> new AdamW();
-        };
+    public Optimizer(OptimizerRule options, double clip, double ema) {
         this.options = options;
         this.clip = clip;
         this.ema = ema;
     }
 
     /** Creates an optimizer without state that neither clips nor averages. */
-    public Optimizer(OptimizerOptions options) {
+    public Optimizer(OptimizerRule options) {
         this(options, 0, 0);
     }
 
-    public OptimizerOptions options() {
+    public OptimizerRule options() {
         return options;
     }
 
@@ -131,7 +118,7 @@ public final class Optimizer implements AutoCloseable {
         double scale = clipFactor(moved);
         steps++;
         for (ParameterGroup group : groups) {
-            OptimizerOptions own = options.times(group.rate(), group.decay());
+            OptimizerRule own = options.times(group.rate(), group.decay());
             for (Parameter parameter : group.parameters().all()) {
                 Tensor gradient = gradients.get(parameter);
                 if (gradient != null) {
@@ -141,7 +128,7 @@ public final class Optimizer implements AutoCloseable {
         }
     }
 
-    private void move(Parameter parameter, Tensor gradient, double scale, OptimizerOptions own) {
+    private void move(Parameter parameter, Tensor gradient, double scale, OptimizerRule own) {
         if (parameter.spec().role() == Role.FITTED) {
             throw new IllegalArgumentException("parameter " + parameter.name() + " is fitted to data, not trained");
         }
@@ -149,7 +136,7 @@ public final class Optimizer implements AutoCloseable {
             if (ema > 0 && state(parameter, AVERAGE) == null) {
                 remember(parameter, AVERAGE, parameter.value().copy());
             }
-            rule.update(this, parameter, scale == 1 ? gradient : gradient.mul(scale), own);
+            own.update(this, parameter, scale == 1 ? gradient : gradient.mul(scale));
             Tensor average = state(parameter, AVERAGE);
             if (average != null) {
                 double decay = averageDecay(steps - 1);
@@ -208,7 +195,7 @@ public final class Optimizer implements AutoCloseable {
 
     /** Returns the names of all state tensors that a parameter may have, with their shapes. */
     public Map<String, Shape> stateShapes(Parameter parameter) {
-        Map<String, Shape> shapes = new LinkedHashMap<>(rule.state(parameter));
+        Map<String, Shape> shapes = new LinkedHashMap<>(options.state(parameter));
         if (ema > 0) {
             shapes.put(AVERAGE, parameter.spec().shape());
         }

@@ -15,35 +15,45 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>λ is the learning rate, μ the momentum. Weight decay d applies to weights only, not to biases.
  */
-final class Sgd implements Optimizer.Rule {
+public record Sgd(double learningRate, double momentum, double weightDecay, StiefelOptions stiefel)
+        implements OptimizerRule {
     static final String VELOCITY = "velocity";
 
+    /** Returns momentum 0.9 and weight decay 5e-4, usual values that the paper does not give. */
+    public static Sgd defaults(double learningRate) {
+        return new Sgd(learningRate, 0.9, 5e-4, StiefelOptions.defaults());
+    }
+
     @Override
-    public void update(Optimizer optimizer, Parameter parameter, Tensor gradient, OptimizerOptions given) {
-        SgdOptions options = (SgdOptions) given;
+    public Sgd times(double rate, double decay) {
+        return new Sgd(learningRate * rate, momentum, weightDecay * decay, stiefel);
+    }
+
+    @Override
+    public Sgd at(double rate) {
+        return new Sgd(rate, momentum, weightDecay, stiefel);
+    }
+
+    @Override
+    public void update(Optimizer optimizer, Parameter parameter, Tensor gradient) {
         Tensor velocity = optimizer.state(parameter, VELOCITY);
         if (parameter.spec().role() == Role.STIEFEL) {
-            StiefelStep step = StiefelStep.from(parameter.value(), gradient, velocity, options);
+            StiefelStep step = StiefelStep.from(parameter.value(), gradient, velocity, this);
             if (step.velocity() != null) {
                 optimizer.remember(parameter, VELOCITY, step.velocity());
             }
             Optimizer.assign(parameter, step.point());
-        } else {
-            Tensor direction = direction(parameter, gradient, velocity, options);
-            Tensor moved = parameter.value().addScaled(direction, -options.learningRate());
-            if (options.momentum() != 0) {
-                optimizer.remember(parameter, VELOCITY, direction);
-            }
-            Optimizer.assign(parameter, moved);
+            return;
         }
-    }
-
-    private static Tensor direction(
-            Parameter parameter, Tensor gradient, @Nullable Tensor velocity, SgdOptions options) {
-        double decay = parameter.spec().role() == Role.WEIGHT ? options.weightDecay() : 0;
+        double decay = parameter.spec().role() == Role.WEIGHT ? weightDecay : 0;
         // always a copy: the gradient belongs to the caller
         Tensor decayed = decay == 0 ? gradient.mul(1) : gradient.addScaled(parameter.value(), decay);
-        return velocity == null ? decayed : decayed.addScaled(velocity, options.momentum());
+        Tensor direction = velocity == null ? decayed : decayed.addScaled(velocity, momentum);
+        Tensor moved = parameter.value().addScaled(direction, -learningRate);
+        if (momentum != 0) {
+            optimizer.remember(parameter, VELOCITY, direction);
+        }
+        Optimizer.assign(parameter, moved);
     }
 
     @Override
@@ -61,7 +71,7 @@ final class Sgd implements Optimizer.Rule {
      * @param velocity the new Z, null without momentum
      */
     record StiefelStep(Tensor point, @Nullable Tensor velocity) {
-        static StiefelStep from(Tensor w, Tensor gradient, @Nullable Tensor velocity, SgdOptions options) {
+        static StiefelStep from(Tensor w, Tensor gradient, @Nullable Tensor velocity, Sgd options) {
             StiefelOptions stiefel = options.stiefel();
             double momentum = stiefel.constantRate().isPresent() ? 0 : options.momentum();
             try (Scope scope = Scope.open()) {

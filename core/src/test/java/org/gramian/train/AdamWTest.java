@@ -34,8 +34,8 @@ class AdamWTest {
     private static final double RATE = 0.05;
     private static final double DECAY = 0.1;
 
-    private static AdamWOptions options(double rate, double multiplier, Metric metric, Retraction retraction) {
-        return new AdamWOptions(rate, 0.9, 0.999, DECAY, new StiefelOptions(multiplier, metric, retraction));
+    private static AdamW options(double rate, double multiplier, Metric metric, Retraction retraction) {
+        return new AdamW(rate, 0.9, 0.999, DECAY, new StiefelOptions(multiplier, metric, retraction));
     }
 
     private static Parameter parameter(Role role, Tensor value) {
@@ -53,7 +53,7 @@ class AdamWTest {
         double[] golden = {0.890000002, 0.854466298687846, 0.778856871522274};
         try (Scope _ = Scope.open();
                 Parameter weight = parameter(Role.WEIGHT, Tensors.of(new double[] {1}, Shape.of(1), DType.F64));
-                Optimizer adamW = new Optimizer(new AdamWOptions(0.1, 0.9, 0.999, 0.1, StiefelOptions.defaults()))) {
+                Optimizer adamW = new Optimizer(new AdamW(0.1, 0.9, 0.999, 0.1, StiefelOptions.defaults()))) {
             for (int step = 0; step < 3; step++) {
                 adamW.step(weight, Tensors.of(new double[] {gradients[step]}, Shape.of(1), DType.F64));
                 assertThat(weight.value().item()).as("step %d", step).isCloseTo(golden[step], within(1e-14));
@@ -62,15 +62,15 @@ class AdamWTest {
         }
     }
 
-    static Stream<OptimizerOptions> rules() {
+    static Stream<OptimizerRule> rules() {
         return Stream.of(
                 options(RATE, 10, Metric.CANONICAL, Retraction.QR),
-                new SgdOptions(RATE, 0.9, DECAY, StiefelOptions.defaults()));
+                new Sgd(RATE, 0.9, DECAY, StiefelOptions.defaults()));
     }
 
     @ParameterizedTest
     @MethodSource("rules")
-    void weightDecayAppliesToWeightsOnly(OptimizerOptions rule) {
+    void weightDecayAppliesToWeightsOnly(OptimizerRule rule) {
         SplittableRandom random = new SplittableRandom(2);
         try (Scope _ = Scope.open();
                 Parameter weight = parameter(Role.WEIGHT, Tensors.gaussian(random, Shape.of(2, 3), DType.F64));
@@ -177,8 +177,8 @@ class AdamWTest {
         try (Scope _ = Scope.open();
                 Parameter w = stiefel(random, 6, 2, DType.F64);
                 Parameter twin = parameter(Role.STIEFEL, w.value().copy());
-                Optimizer adamW = new Optimizer(new AdamWOptions(5, 0.9, 0.999, 0, constant));
-                Optimizer sgd = new Optimizer(new SgdOptions(5, 0.9, 0, constant))) {
+                Optimizer adamW = new Optimizer(new AdamW(5, 0.9, 0.999, 0, constant));
+                Optimizer sgd = new Optimizer(new Sgd(5, 0.9, 0, constant))) {
             for (int step = 0; step < 3; step++) {
                 Tensor gradient = Tensors.gaussian(random, Shape.of(6, 2), DType.F64);
                 adamW.step(w, gradient);

@@ -34,12 +34,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Steps without host synchronization against those of {@link Optimizer}. */
 class CudaGraphOptimizerTest {
-    private static final SgdOptions SGD =
-            new SgdOptions(0.1, 0.9, 0.01, new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR));
-    private static final AdamWOptions ADAMW =
-            new AdamWOptions(0.01, 0.9, 0.99, 0.1, new StiefelOptions(5, Stiefel.Metric.CANONICAL, Retraction.QR));
+    private static final Sgd SGD =
+            new Sgd(0.1, 0.9, 0.01, new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR));
+    private static final AdamW ADAMW =
+            new AdamW(0.01, 0.9, 0.99, 0.1, new StiefelOptions(5, Stiefel.Metric.CANONICAL, Retraction.QR));
 
-    private static final SgdOptions CONSTANT = new SgdOptions(
+    private static final Sgd CONSTANT = new Sgd(
             0.1, 0.9, 0.01, new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR, Optional.of(0.02)));
 
     private static final Shape TURNED = Shape.of(136, 72);
@@ -90,7 +90,7 @@ class CudaGraphOptimizerTest {
 
     @ParameterizedTest
     @MethodSource("optimizers")
-    void thirtyStepsEqualThoseOfTheHost(OptimizerOptions rule, double clip, double ema) {
+    void thirtyStepsEqualThoseOfTheHost(OptimizerRule rule, double clip, double ema) {
         Device gpu = Gpu.required();
         try (Scope _ = Scope.open();
                 ParameterSet plain = parameters(Device.CPU);
@@ -145,7 +145,7 @@ class CudaGraphOptimizerTest {
     @ParameterizedTest
     @MethodSource("steps")
     void retractionIsTheQFactorForSmallAndLargeSteps(double scale, boolean same) {
-        SgdOptions rule = new SgdOptions(0.1, 0, 0, new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR));
+        Sgd rule = new Sgd(0.1, 0, 0, new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR));
         requireStepsOfTheHost(
                 rule,
                 1,
@@ -167,7 +167,7 @@ class CudaGraphOptimizerTest {
     @ParameterizedTest
     @MethodSource("metrics")
     void withTf32StepsStayOnTheManifold(Stiefel.Metric metric) {
-        SgdOptions rule = new SgdOptions(0.1, 0.9, 0, new StiefelOptions(0.5, metric, Retraction.QR));
+        Sgd rule = new Sgd(0.1, 0.9, 0, new StiefelOptions(0.5, metric, Retraction.QR));
         requireStepsOfTheHost(
                 rule,
                 10,
@@ -186,7 +186,7 @@ class CudaGraphOptimizerTest {
      * @param orthogonality largest error of the columns' products
      */
     private static void requireStepsOfTheHost(
-            SgdOptions rule,
+            Sgd rule,
             int steps,
             boolean tf32,
             IntFunction<Tensor> gradients,
@@ -223,7 +223,7 @@ class CudaGraphOptimizerTest {
 
     @ParameterizedTest
     @MethodSource("optimizers")
-    void afterANonFiniteStepNothingMovesUntilTheHostHandlesIt(OptimizerOptions rule, double clip, double ema) {
+    void afterANonFiniteStepNothingMovesUntilTheHostHandlesIt(OptimizerRule rule, double clip, double ema) {
         requireWrong(new Optimizer(rule, clip, ema), 1, Double.NaN);
         requireWrong(new Optimizer(rule, clip, ema), Double.POSITIVE_INFINITY, 1);
     }

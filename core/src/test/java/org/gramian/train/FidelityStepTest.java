@@ -33,15 +33,15 @@ class FidelityStepTest {
     void authorsStepIgnoresLearningRateMomentumAndDecay(Seed seed) {
         StiefelOptions stiefel = StiefelOptions.of(Fidelity.AUTHORS);
         try (Scope _ = Scope.open()) {
-            double[] plain = walk(new SgdOptions(0.1, 0, 0, stiefel), Stiefel::random, seed);
-            assertThat(walk(new SgdOptions(7, 0.9, 0.3, stiefel), Stiefel::random, seed))
+            double[] plain = walk(new Sgd(0.1, 0, 0, stiefel), Stiefel::random, seed);
+            assertThat(walk(new Sgd(7, 0.9, 0.3, stiefel), Stiefel::random, seed))
                     .containsExactly(plain);
-            assertThat(walk(new SgdOptions(0, 0.9, 0, stiefel), Stiefel::random, seed))
+            assertThat(walk(new Sgd(0, 0.9, 0, stiefel), Stiefel::random, seed))
                     .containsExactly(plain);
             StiefelOptions ofPaper = StiefelOptions.of(Fidelity.PAPER);
-            assertThat(walk(new SgdOptions(0.1, 0, 0, ofPaper), Stiefel::random, seed))
+            assertThat(walk(new Sgd(0.1, 0, 0, ofPaper), Stiefel::random, seed))
                     .as("the paper's do")
-                    .isNotEqualTo(walk(new SgdOptions(0.2, 0, 0, ofPaper), Stiefel::random, seed));
+                    .isNotEqualTo(walk(new Sgd(0.2, 0, 0, ofPaper), Stiefel::random, seed));
         }
     }
 
@@ -49,7 +49,7 @@ class FidelityStepTest {
     void authorsStepIsQrOfWMinusConstantRateTimesGradient(Seed seed) {
         try (Scope _ = Scope.open();
                 Parameter w = parameter(Stiefel::random, seed.random());
-                Optimizer sgd = new Optimizer(new SgdOptions(0.1, 0.9, 0.1, StiefelOptions.of(Fidelity.AUTHORS)))) {
+                Optimizer sgd = new Optimizer(new Sgd(0.1, 0.9, 0.1, StiefelOptions.of(Fidelity.AUTHORS)))) {
             Tensor f = Tensors.gaussian(seed.random(), SHAPE, DType.F64);
             Tensor tangent = Stiefel.gradient(w.value(), f, Metric.EUCLIDEAN).mul(-1e-5);
             Tensor expected = Retraction.QR_UNSIGNED.apply(w.value(), tangent).copy();
@@ -64,7 +64,7 @@ class FidelityStepTest {
         SplittableRandom random = new SplittableRandom(4);
         try (Scope _ = Scope.open();
                 Parameter w = parameter(Stiefel::xavier, random);
-                Optimizer sgd = new Optimizer(new SgdOptions(0.01, 0.9, 0.1, StiefelOptions.of(fidelity)))) {
+                Optimizer sgd = new Optimizer(new Sgd(0.01, 0.9, 0.1, StiefelOptions.of(fidelity)))) {
             assertThat(Stiefel.orthogonalityError(w.value())).isGreaterThan(0.1);
             for (int step = 0; step < 20; step++) {
                 sgd.step(w, Tensors.gaussian(random, SHAPE, DType.F64));
@@ -76,7 +76,7 @@ class FidelityStepTest {
     }
 
     /** Where ten steps along random gradients lead. */
-    private static double[] walk(SgdOptions options, Initializer start, Seed seed) {
+    private static double[] walk(Sgd options, Initializer start, Seed seed) {
         SplittableRandom random = seed.random();
         try (Parameter w = parameter(start, random);
                 Optimizer sgd = new Optimizer(options)) {

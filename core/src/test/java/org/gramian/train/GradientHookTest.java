@@ -54,10 +54,10 @@ class GradientHookTest {
     private static final Head HEAD = new Head(Pooling.parse("conv:64/rbf/spd:16/relu/triu/root/l2"), CLASSES, false);
     private static final Layer POOLING = Acceleration.rewrite(HEAD.pooling());
     private static final StiefelOptions STIEFEL = new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR);
-    private static final SgdOptions SGD = new SgdOptions(0.1, 0.9, 0.01, STIEFEL);
+    private static final Sgd SGD = new Sgd(0.1, 0.9, 0.01, STIEFEL);
 
     static Stream<Arguments> optimizers() {
-        return Stream.of(SGD, new AdamWOptions(0.01, 0.9, 0.99, 0.1, STIEFEL))
+        return Stream.of(SGD, new AdamW(0.01, 0.9, 0.99, 0.1, STIEFEL))
                 .flatMap(rule -> Stream.of(0.0, 0.5).map(clip -> Arguments.of(rule, clip)));
     }
 
@@ -139,7 +139,7 @@ class GradientHookTest {
 
     @ParameterizedTest
     @MethodSource("optimizers")
-    void stepsDuringTheBackwardPassAreThoseAfterIt(OptimizerOptions rule, double clip) {
+    void stepsDuringTheBackwardPassAreThoseAfterIt(OptimizerRule rule, double clip) {
         Gpu.required();
         try (Optimizer first = new Optimizer(rule, clip, 0);
                 Optimizer second = new Optimizer(rule, clip, 0)) {

@@ -33,8 +33,8 @@ class HalfPrecisionTrainingTest {
     private static final int CLASSES = 4;
     private static final int STEPS = 200;
     private static final Head HEAD = new Head(Pooling.parse("rbf/spd:16/relu/triu/root/l2"), CLASSES, false);
-    private static final SgdOptions OPTIONS =
-            new SgdOptions(1, 0, 0, new StiefelOptions(0.05, Stiefel.Metric.CANONICAL, Retraction.QR));
+    private static final Sgd OPTIONS =
+            new Sgd(1, 0, 0, new StiefelOptions(0.05, Stiefel.Metric.CANONICAL, Retraction.QR));
 
     @Test
     void lossesAreThoseOfTf32() {

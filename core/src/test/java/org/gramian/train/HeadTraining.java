@@ -44,7 +44,7 @@ final class HeadTraining implements AutoCloseable {
                 Role.BIAS,
                 (random, shape, type) -> Tensors.zeros(shape, type, Device.CPU)));
         parameters = ParameterSet.initialize(specs, new SplittableRandom(seed), DType.F32, Device.CPU);
-        sgd = new Optimizer(SgdOptions.defaults(1));
+        sgd = new Optimizer(Sgd.defaults(1));
     }
 
     /** One step; the loss before it. */

@@ -38,9 +38,9 @@ class OptimizerTest {
             new ParameterSpec("bias", Shape.of(4), Role.BIAS, Tensors::gaussian),
             new ParameterSpec("w", Shape.of(6, 2), Role.STIEFEL, Stiefel::random));
 
-    static Stream<OptimizerOptions> rules() {
+    static Stream<OptimizerRule> rules() {
         StiefelOptions stiefel = new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR);
-        return Stream.of(new SgdOptions(0.05, 0.9, 5e-4, stiefel), AdamWOptions.defaults(0.05));
+        return Stream.of(new Sgd(0.05, 0.9, 5e-4, stiefel), AdamW.defaults(0.05));
     }
 
     private static ParameterSet parameters(DType type) {
@@ -95,7 +95,7 @@ class OptimizerTest {
     /** As clip_grad_norm_ of PyTorch: one factor for all groups, Stiefel parameters included. */
     @ParameterizedTest
     @MethodSource("rules")
-    void largeGradientsAreClipped(OptimizerOptions rule) {
+    void largeGradientsAreClipped(OptimizerRule rule) {
         try (Scope _ = Scope.open();
                 ParameterSet clipped = parameters(DType.F64);
                 ParameterSet scaled = parameters(DType.F64);
@@ -114,7 +114,7 @@ class OptimizerTest {
 
     @ParameterizedTest
     @MethodSource("rules")
-    void smallGradientsAreNotClipped(OptimizerOptions rule) {
+    void smallGradientsAreNotClipped(OptimizerRule rule) {
         try (Scope _ = Scope.open();
                 ParameterSet clipped = parameters(DType.F32);
                 ParameterSet free = parameters(DType.F32);
@@ -135,7 +135,7 @@ class OptimizerTest {
                             new ParameterSpec("bias", Shape.of(2), Role.BIAS, Tensors::gaussian),
                             Tensors.zeros(Shape.of(2), DType.F32, Device.CPU));
                     Optimizer sgd =
-                            new Optimizer(new SgdOptions(1 / scale, 0, 0, StiefelOptions.defaults()), 2.5 * scale, 0)) {
+                            new Optimizer(new Sgd(1 / scale, 0, 0, StiefelOptions.defaults()), 2.5 * scale, 0)) {
                 sgd.step(bias, Tensors.of(new double[] {3 * scale, 4 * scale}, Shape.of(2), DType.F32));
                 double factor = Math.min(1, 2.5 * scale / (5 * scale + 1e-6));
                 assertThat(bias.value().toDoubles())
@@ -146,7 +146,7 @@ class OptimizerTest {
 
     @ParameterizedTest
     @MethodSource("rules")
-    void averagedWeightsMatchPlainArithmetic(OptimizerOptions rule) {
+    void averagedWeightsMatchPlainArithmetic(OptimizerRule rule) {
         double ema = 0.6;
         try (Scope _ = Scope.open();
                 ParameterSet parameters = parameters(DType.F64);
@@ -191,7 +191,7 @@ class OptimizerTest {
         long live = Tensor.live();
         try (Scope _ = Scope.open();
                 ParameterSet parameters = parameters(DType.F32);
-                Optimizer optimizer = new Optimizer(AdamWOptions.defaults(0.05), 1, 0.9)) {
+                Optimizer optimizer = new Optimizer(AdamW.defaults(0.05), 1, 0.9)) {
             for (int step = 0; step < 3; step++) {
                 optimizer.step(groups(parameters), gradients(parameters, step, 1));
             }
@@ -210,7 +210,7 @@ class OptimizerTest {
     /** What a checkpoint does: state and step count move to a new optimizer, which goes on with the same bits. */
     @ParameterizedTest
     @MethodSource("rules")
-    void optimizerResumesFromItsState(OptimizerOptions rule) {
+    void optimizerResumesFromItsState(OptimizerRule rule) {
         try (Scope _ = Scope.open();
                 ParameterSet whole = parameters(DType.F32);
                 ParameterSet broken = parameters(DType.F32);
@@ -245,8 +245,8 @@ class OptimizerTest {
     void stateOfAnotherNameOrShapeIsRefused() {
         try (Scope _ = Scope.open();
                 ParameterSet parameters = parameters(DType.F32);
-                Optimizer sgd = new Optimizer(SgdOptions.defaults(0.1));
-                Optimizer adamW = new Optimizer(AdamWOptions.defaults(0.1))) {
+                Optimizer sgd = new Optimizer(Sgd.defaults(0.1));
+                Optimizer adamW = new Optimizer(AdamW.defaults(0.1))) {
             Parameter bias = parameters.get("bias");
             Tensor four = Tensors.zeros(Shape.of(4), DType.F32, Device.CPU);
             Tensor three = Tensors.zeros(Shape.of(3), DType.F32, Device.CPU);
@@ -267,7 +267,7 @@ class OptimizerTest {
         try (Scope _ = Scope.open();
                 ParameterSet parameters =
                         ParameterSet.initialize(fitted, new SplittableRandom(0), DType.F32, Device.CPU);
-                Optimizer adamW = new Optimizer(AdamWOptions.defaults(0.1))) {
+                Optimizer adamW = new Optimizer(AdamW.defaults(0.1))) {
             assertThatThrownBy(() -> adamW.step(List.of(ParameterGroup.of(parameters)), gradients(parameters, 1, 1)))
                     .has(facts("mean"));
         }

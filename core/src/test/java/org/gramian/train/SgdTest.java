@@ -31,7 +31,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class SgdTest {
     @RandomTest(times = 8)
     void fiftyStepsMatchPlainArithmetic(Seed seed) {
-        SgdOptions options = new SgdOptions(0.05, 0.9, 0.01, StiefelOptions.defaults());
+        Sgd options = new Sgd(0.05, 0.9, 0.01, StiefelOptions.defaults());
         SplittableRandom random = seed.random();
         try (Scope _ = Scope.open();
                 Parameter weight = parameter("weight", Role.WEIGHT, random);
@@ -61,7 +61,7 @@ class SgdTest {
         try (Scope _ = Scope.open();
                 Parameter weight = parameter("weight", Role.WEIGHT, random);
                 Parameter stiefel = stiefel(random);
-                Optimizer sgd = new Optimizer(new SgdOptions(0.5, 0, 0, StiefelOptions.defaults()))) {
+                Optimizer sgd = new Optimizer(new Sgd(0.5, 0, 0, StiefelOptions.defaults()))) {
             for (Parameter parameter : List.of(weight, stiefel)) {
                 Tensor velocity = zeros(parameter);
                 sgd.setState(parameter, Sgd.VELOCITY, velocity);
@@ -79,7 +79,7 @@ class SgdTest {
         try (Scope _ = Scope.open();
                 ParameterSet parameters =
                         ParameterSet.initialize(specs, new SplittableRandom(4), DType.F64, Device.CPU);
-                Optimizer sgd = new Optimizer(SgdOptions.defaults(0.1))) {
+                Optimizer sgd = new Optimizer(Sgd.defaults(0.1))) {
             double[] used = values(parameters, "used");
             double[] unused = values(parameters, "unused");
             double[] fitted = values(parameters, "fitted");

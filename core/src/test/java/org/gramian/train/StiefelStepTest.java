@@ -42,7 +42,7 @@ class StiefelStepTest {
     @ParameterizedTest
     @MethodSource("metricsAndRetractions")
     void momentumIsTangentWhereItIsUsed(Metric metric, Retraction retraction) {
-        SgdOptions options = new SgdOptions(0.1, 0.9, 0.01, new StiefelOptions(1, metric, retraction));
+        Sgd options = new Sgd(0.1, 0.9, 0.01, new StiefelOptions(1, metric, retraction));
         RandomGenerator random = new SplittableRandom(1);
         try (Scope _ = Scope.open()) {
             Tensor w = Stiefel.random(random, Shape.of(7, 3), DType.F64);
@@ -68,7 +68,7 @@ class StiefelStepTest {
     @ParameterizedTest
     @MethodSource("metricsAndRetractions")
     void descentOfTheTraceEndsInTheTopEigenspace(Metric metric, Retraction retraction) {
-        SgdOptions options = new SgdOptions(0.02, 0.8, 0.1, new StiefelOptions(1, metric, retraction));
+        Sgd options = new Sgd(0.02, 0.8, 0.1, new StiefelOptions(1, metric, retraction));
         RandomGenerator random = new SplittableRandom(2);
         Shape shape = Shape.of(10, 3);
         try (Scope _ = Scope.open();
@@ -107,7 +107,7 @@ class StiefelStepTest {
     @EnumSource(Retraction.class)
     void manyFloat32SgdStepsStayOnTheManifold(Retraction retraction) {
         int steps = Boolean.getBoolean("gramian.full") ? 10_000 : 500;
-        SgdOptions options = new SgdOptions(0.01, 0.9, 5e-4, new StiefelOptions(1, Metric.CANONICAL, retraction));
+        Sgd options = new Sgd(0.01, 0.9, 5e-4, new StiefelOptions(1, Metric.CANONICAL, retraction));
         RandomGenerator random = new SplittableRandom(3);
         Shape shape = Shape.of(64, 32);
         double worst = 0;

@@ -27,7 +27,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
-import org.gramian.train.AdamWOptions;
+import org.gramian.train.AdamW;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.Examples;
@@ -170,8 +170,8 @@ record Distillation(
 
     private Recipe recipe() {
         Schedule cosine = new Schedule.Cosine();
-        AdamWOptions rule =
-                new AdamWOptions(options.learningRate(), 0.9, 0.999, WEIGHT_DECAY, StiefelOptions.defaults());
+        AdamW rule =
+                new AdamW(options.learningRate(), 0.9, 0.999, WEIGHT_DECAY, StiefelOptions.defaults());
         return new Recipe(
                 new StageRecipe(0, 0, 0, cosine, 0),
                 new StageRecipe(options.epochs(), options.learningRate(), 1, cosine, WARMUP * options.epochs()),

@@ -35,7 +35,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchFolder;
 import org.gramian.train.Optimizer;
-import org.gramian.train.SgdOptions;
+import org.gramian.train.Sgd;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -213,7 +213,7 @@ public final class DoctorCommand implements Callable<Integer> {
         double[] seconds = new double[TIMED_STEPS];
         try (Scope _ = Scope.open();
                 ParameterSet parameters = POOLING.initialize(FEATURES.at(1), random, DType.F32, device);
-                Optimizer sgd = new Optimizer(SgdOptions.defaults(0.1))) {
+                Optimizer sgd = new Optimizer(Sgd.defaults(0.1))) {
             Tensor x = Tensors.gaussian(random, FEATURES, DType.F32).to(device);
             Shape descriptorShape = Shape.of(FEATURES.at(0), POOLING.descriptorSize(FEATURES.at(1)));
             Tensor upstream =

@@ -31,9 +31,9 @@ import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig.Quality;
 import org.gramian.run.config.TrainConfig.UpdateRule;
 import org.gramian.tensor.Device;
-import org.gramian.train.AdamWOptions;
-import org.gramian.train.OptimizerOptions;
-import org.gramian.train.SgdOptions;
+import org.gramian.train.AdamW;
+import org.gramian.train.OptimizerRule;
+import org.gramian.train.Sgd;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.recipe.Recipe.Precision;
@@ -556,7 +556,7 @@ public final class DefaultResolver {
 
     private void chooseOptimizerConstants() {
         boolean adamW = isAdamW();
-        OptimizerOptions usual = adamW ? AdamWOptions.defaults(0) : SgdOptions.defaults(0);
+        OptimizerRule usual = adamW ? AdamW.defaults(0) : Sgd.defaults(0);
         choose(
                 "optimizer.weight-decay",
                 usual.weightDecay(),

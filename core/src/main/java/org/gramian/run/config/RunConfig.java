@@ -3,9 +3,9 @@ package org.gramian.run.config;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.linear.LinearSolver;
-import org.gramian.train.AdamWOptions;
-import org.gramian.train.OptimizerOptions;
-import org.gramian.train.SgdOptions;
+import org.gramian.train.AdamW;
+import org.gramian.train.OptimizerRule;
+import org.gramian.train.Sgd;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.OptimizerRecipe;
@@ -82,7 +82,7 @@ public record RunConfig(Settings settings, NetworkConfig network, Recipe recipe)
                 settings.get(TrainConfig.SEED));
     }
 
-    private static OptimizerOptions optimizer(Settings settings) {
+    private static OptimizerRule optimizer(Settings settings) {
         StiefelOptions stiefel = new StiefelOptions(
                 settings.get(TrainConfig.MULTIPLIER),
                 settings.get(TrainConfig.METRIC),
@@ -90,13 +90,13 @@ public record RunConfig(Settings settings, NetworkConfig network, Recipe recipe)
                 settings.get(TrainConfig.CONSTANT_RATE));
         return switch (settings.get(TrainConfig.OPTIMIZER)) {
             case SGD ->
-                new SgdOptions(
+                new Sgd(
                         settings.get(TrainConfig.STAGE1_RATE),
                         settings.get(TrainConfig.MOMENTUM),
                         settings.get(TrainConfig.WEIGHT_DECAY),
                         stiefel);
             case ADAMW ->
-                new AdamWOptions(
+                new AdamW(
                         settings.get(TrainConfig.STAGE1_RATE),
                         settings.get(TrainConfig.BETA1),
                         settings.get(TrainConfig.BETA2),

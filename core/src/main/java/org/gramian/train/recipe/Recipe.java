@@ -5,7 +5,7 @@ import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.linear.LinearSolver;
 import org.gramian.train.Optimizer;
-import org.gramian.train.OptimizerOptions;
+import org.gramian.train.OptimizerRule;
 
 /**
  * The recipe of a training: Algorithm 1 of the paper with its constants.
@@ -107,8 +107,8 @@ public record Recipe(
      *
      * @param ema decay of the exponential moving average of weights, which validation and the model then use; 0 for none
      */
-    public record OptimizerRecipe(OptimizerOptions rule, double clip, double ema) {
-        public OptimizerRecipe(OptimizerOptions rule) {
+    public record OptimizerRecipe(OptimizerRule rule, double clip, double ema) {
+        public OptimizerRecipe(OptimizerRule rule) {
             this(rule, 0, 0);
         }
 

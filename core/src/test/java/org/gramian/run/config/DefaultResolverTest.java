@@ -25,8 +25,8 @@ import org.gramian.run.config.Settings.Setting;
 import org.gramian.tensor.Device;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
-import org.gramian.train.AdamWOptions;
-import org.gramian.train.SgdOptions;
+import org.gramian.train.AdamW;
+import org.gramian.train.Sgd;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.OptimizerRecipe;
@@ -165,9 +165,9 @@ final class DefaultResolverTest {
         String googlenet = "googlenet";
         Recipe adamW = RunConfig.of(complete("optimizer.name=adamw", Device.Kind.CUDA, googlenet))
                 .recipe();
-        assertThat(adamW.optimizer()).isEqualTo(new OptimizerRecipe(AdamWOptions.defaults(0.002)));
+        assertThat(adamW.optimizer()).isEqualTo(new OptimizerRecipe(AdamW.defaults(0.002)));
         Recipe sgd = RunConfig.of(complete("", Device.Kind.CUDA, googlenet)).recipe();
-        assertThat(sgd.optimizer()).isEqualTo(new OptimizerRecipe(SgdOptions.defaults(1)));
+        assertThat(sgd.optimizer()).isEqualTo(new OptimizerRecipe(Sgd.defaults(1)));
         Recipe others = RunConfig.of(complete("optimizer.clip=1.5 optimizer.ema=0.99", Device.Kind.CPU, googlenet))
                 .recipe();
         assertThat(others.optimizer().clip()).isEqualTo(1.5);

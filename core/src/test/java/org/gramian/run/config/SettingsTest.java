@@ -7,8 +7,8 @@ import static org.gramian.testing.Facts.facts;
 import java.util.Map;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
-import org.gramian.train.AdamWOptions;
-import org.gramian.train.SgdOptions;
+import org.gramian.train.AdamW;
+import org.gramian.train.Sgd;
 import org.gramian.train.StiefelOptions;
 import org.junit.jupiter.api.Test;
 
@@ -43,9 +43,9 @@ final class SettingsTest {
     @Test
     void fixedDefaultsAreThoseOfTheOptimizers() {
         Settings settings = Settings.NONE.orDefaults();
-        AdamWOptions adamW = AdamWOptions.defaults(0);
+        AdamW adamW = AdamW.defaults(0);
         assertThat(settings.get(TrainConfig.MOMENTUM))
-                .isEqualTo(SgdOptions.defaults(0).momentum());
+                .isEqualTo(Sgd.defaults(0).momentum());
         assertThat(settings.get(TrainConfig.BETA1)).isEqualTo(adamW.beta1());
         assertThat(settings.get(TrainConfig.BETA2)).isEqualTo(adamW.beta2());
         assertThat(settings.get(TrainConfig.METRIC))

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.image.augment.Augmentation;
-import org.gramian.train.AdamWOptions;
+import org.gramian.train.AdamW;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Stepped;
@@ -63,7 +63,7 @@ class ExactResumeTest extends PaintedParts {
                         .with("pca:6/covariance/sqrt/triu");
             case ADAMW_CLIPPING_AND_AVERAGED_WEIGHTS -> {
                 Recipe recipe = Recipes.of(stage(2, 0.01, "cosine", 0.5), stage(2, 0.001, "plateau:1,0", 0));
-                OptimizerRecipe optimizer = new OptimizerRecipe(AdamWOptions.defaults(0), 0.5, 0.9);
+                OptimizerRecipe optimizer = new OptimizerRecipe(AdamW.defaults(0), 0.5, 0.9);
                 yield SmallTraining.of(Recipes.with(recipe, optimizer), parts);
             }
             case SECOND_STAGE_ALONE_AND_A_FITTED_POOLING ->

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.testing.PaintedImages;
-import org.gramian.train.AdamWOptions;
+import org.gramian.train.AdamW;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.SmallTraining.Outcome;
@@ -28,7 +28,7 @@ class OptimizerTrainingTest {
     private SmallTraining training(double ema) throws IOException {
         Recipe recipe = Recipes.of(stage(4, 0.05, "constant", 0), stage(0, 0, "constant", 0));
         Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images" + ema), 5, 6, 7));
-        OptimizerRecipe optimizer = new OptimizerRecipe(AdamWOptions.defaults(0), 1, ema);
+        OptimizerRecipe optimizer = new OptimizerRecipe(AdamW.defaults(0), 1, ema);
         // Without a validation set the last epoch is kept.
         return SmallTraining.of(Recipes.with(recipe, optimizer), parts)
                 .with(new Parts(parts.training(), List.of(), parts.test()));

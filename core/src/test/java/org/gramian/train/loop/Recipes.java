@@ -3,7 +3,7 @@ package org.gramian.train.loop;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.gramian.linear.LinearSolver;
-import org.gramian.train.SgdOptions;
+import org.gramian.train.Sgd;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
@@ -29,7 +29,7 @@ final class Recipes {
         return new Recipe(
                 stage1,
                 stage2,
-                new OptimizerRecipe(SgdOptions.defaults(0)),
+                new OptimizerRecipe(Sgd.defaults(0)),
                 new Batching(4, 1),
                 new Recipe.Loss(0, Recipe.Loss.ClassWeights.NONE),
                 Recipe.Precision.F32,
@@ -71,7 +71,7 @@ final class Recipes {
     }
 
     static Recipe withoutMomentum(Recipe recipe) {
-        return with(recipe, new OptimizerRecipe(new SgdOptions(0, 0, 0, StiefelOptions.defaults())));
+        return with(recipe, new OptimizerRecipe(new Sgd(0, 0, 0, StiefelOptions.defaults())));
     }
 
     static Recipe with(Recipe recipe, OptimizerRecipe optimizer) {

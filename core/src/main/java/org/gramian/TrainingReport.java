@@ -9,8 +9,8 @@ import java.util.Map;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Metric;
 import org.gramian.model.Classifier;
-import org.gramian.run.FoldResult;
 import org.gramian.run.RunResult;
+import org.gramian.run.RunResult.FoldResult;
 
 /**
  * Result of training.

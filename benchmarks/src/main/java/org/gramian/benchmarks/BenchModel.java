@@ -21,7 +21,7 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.ParameterGroup;
+import org.gramian.train.Optimizer.ParameterGroup;
 
 /**
  * Model of a task: a head on feature maps, a backbone with a head, or a backbone, with a batch of input and parameters from

@@ -23,7 +23,7 @@ import org.gramian.tensor.cuda.CudaStream;
 import org.gramian.train.CudaGraphOptimizer;
 import org.gramian.train.GpuStepState;
 import org.gramian.train.Optimizer;
-import org.gramian.train.ParameterGroup;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.gramian.train.Sgd;
 import org.gramian.train.StiefelOptions;
 import org.jspecify.annotations.Nullable;

@@ -29,6 +29,7 @@ import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.pooling.Pooling;
+import org.gramian.run.RunResult.FoldResult;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureExtraction;

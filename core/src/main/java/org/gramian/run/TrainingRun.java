@@ -28,6 +28,7 @@ import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.run.ExistingRun.Sampled;
+import org.gramian.run.RunResult.FoldResult;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.RunConfig;

@@ -19,6 +19,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.cuda.CudaProgram;
 import org.gramian.tensor.cuda.CudaProgram.LaunchConfig;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.jspecify.annotations.Nullable;
 
 /**

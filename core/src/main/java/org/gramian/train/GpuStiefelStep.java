@@ -18,6 +18,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.cuda.CudaProgram.LaunchConfig;
 import org.gramian.tensor.library.Libtorch;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.gramian.train.Sgd.StiefelStep;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package org.gramian.train;
 
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -12,6 +13,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -244,5 +246,80 @@ public final class Optimizer implements AutoCloseable {
     public void close() {
         states.values().forEach(state -> state.values().forEach(Tensor::close));
         states.clear();
+    }
+
+    /**
+     * Gives parameters the moving average that an {@link Optimizer} keeps of them, until closed.
+     *
+     * <p>The average of matrices with orthonormal columns has none: it is replaced by the Q of its QR decomposition with
+     * {@code diag(R) > 0}. Parameters without an average stay as they are.
+     */
+    public static final class AveragedWeights implements AutoCloseable {
+        private final Map<Parameter, Tensor> trained = new LinkedHashMap<>();
+
+        public AveragedWeights(Optimizer optimizer, Collection<Parameter> parameters) {
+            for (Parameter parameter : parameters) {
+                Tensor average = optimizer.state(parameter, Optimizer.AVERAGE);
+                if (average != null) {
+                    try (Scope scope = Scope.open()) {
+                        Tensor value = parameter.value().copy();
+                        scope.release(value);
+                        trained.put(parameter, value);
+                        Optimizer.assign(
+                                parameter,
+                                parameter.spec().role() == Role.STIEFEL
+                                        ? Decompositions.orthonormalColumns(average, true)
+                                        : average.copy());
+                    }
+                }
+            }
+        }
+
+        /** Leaves the averages in place for good: closing restores nothing. */
+        public void keep() {
+            trained.values().forEach(Tensor::close);
+            trained.clear();
+        }
+
+        @Override
+        public void close() {
+            trained.forEach((parameter, value) -> {
+                Optimizer.assign(parameter, value);
+                if (parameter.value() != value) { // copied in place
+                    value.close();
+                }
+            });
+            trained.clear();
+        }
+    }
+
+    /** Parameters with a common learning rate and weight decay, as a backbone at a tenth of the head's learning rate. */
+    public record ParameterGroup(ParameterSet parameters, double rate, double decay) {
+        /** Returns a group with the learning rate and decay of the optimizer. */
+        public static ParameterGroup of(ParameterSet parameters) {
+            return new ParameterGroup(parameters, 1, 1);
+        }
+
+        /** Returns the gradients that reached the parameters; {@code gradients} still owns them. */
+        public Map<Parameter, Tensor> reached(Map<String, Var> variables, Gradients gradients) {
+            Map<Parameter, Tensor> reached = new LinkedHashMap<>();
+            variables(variables).forEach((parameter, variable) -> {
+                if (gradients.has(variable)) {
+                    reached.put(parameter, gradients.of(variable));
+                }
+            });
+            return reached;
+        }
+
+        public SequencedMap<Parameter, Var> variables(Map<String, Var> byName) {
+            SequencedMap<Parameter, Var> variables = new LinkedHashMap<>();
+            for (Parameter parameter : parameters.all()) {
+                Var variable = byName.get(parameter.name());
+                if (variable != null) {
+                    variables.put(parameter, variable);
+                }
+            }
+            return variables;
+        }
     }
 }

@@ -15,6 +15,7 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.ModelFile;
+import org.gramian.run.RunResult.FoldResult;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

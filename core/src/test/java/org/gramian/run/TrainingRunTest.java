@@ -20,6 +20,7 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
+import org.gramian.run.RunResult.FoldResult;
 import org.gramian.run.config.Settings;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent;

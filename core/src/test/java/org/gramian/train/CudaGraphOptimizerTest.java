@@ -27,6 +27,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.testing.Gpu;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;

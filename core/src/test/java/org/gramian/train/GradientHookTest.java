@@ -39,6 +39,7 @@ import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.testing.Gpu;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;

@@ -29,7 +29,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.ParameterGroup;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.gramian.train.loop.Dropout;
 import org.gramian.train.loop.Trainable;
 import org.gramian.train.recipe.Recipe.Precision;

@@ -19,8 +19,8 @@ import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.report.run.RunReport;
 import org.gramian.run.ExistingRun;
-import org.gramian.run.FoldResult;
 import org.gramian.run.RunResult;
+import org.gramian.run.RunResult.FoldResult;
 
 /** Final output of a run: metrics, summary.txt and the report. */
 public record TrainSummary(RunResult result, int planned, RunFolder folder) {

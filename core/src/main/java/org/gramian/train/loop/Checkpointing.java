@@ -20,6 +20,7 @@ import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.loop.Cancellation.Stopwatch;
+import org.gramian.train.loop.Fit.StageState;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;

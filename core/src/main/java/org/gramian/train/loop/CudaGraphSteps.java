@@ -26,9 +26,10 @@ import org.gramian.tensor.library.CudaGraph;
 import org.gramian.train.CudaGraphOptimizer;
 import org.gramian.train.GpuStepState;
 import org.gramian.train.Optimizer;
-import org.gramian.train.ParameterGroup;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.StageProgress.EpochSums;
+import org.gramian.train.loop.Steps.StepResult;
 
 /**
  * Steps on a GPU as a CUDA graph: captured once as {@link CapturedWork} over the batches of a {@link BatchSource}, then replayed several

@@ -13,10 +13,11 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.Optimizer;
-import org.gramian.train.ParameterGroup;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.gramian.train.loop.BatchMixing.Mixed;
 import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.loop.StageProgress.EpochSums;
+import org.gramian.train.loop.Steps.StepResult;
 import org.jspecify.annotations.Nullable;
 
 /** Steps taken one by one on any device, each over one batch, or several by gradient accumulation. */

@@ -3,7 +3,7 @@ package org.gramian.train.loop;
 import java.util.List;
 import java.util.function.IntToDoubleFunction;
 import org.gramian.train.Optimizer;
-import org.gramian.train.ParameterGroup;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.gramian.train.loop.StageProgress.EpochSums;
 
 /** Optimizer steps of a stage: eager, or replayed as a CUDA graph. */

@@ -11,7 +11,7 @@ import org.gramian.autodiff.Var;
 import org.gramian.model.Engine;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.ParameterGroup;
+import org.gramian.train.Optimizer.ParameterGroup;
 
 /** Trainable parameters of a stage and the loss of a batch. */
 public interface Trainable {

@@ -26,7 +26,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.ParameterGroup;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.StageRecipe;

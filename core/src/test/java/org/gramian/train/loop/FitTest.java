@@ -23,6 +23,8 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.loop.Examples.Minibatch;
+import org.gramian.train.loop.Fit.StageState;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
 import org.gramian.train.recipe.Recipe.Loss.ClassWeights;

@@ -23,7 +23,7 @@ import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.file.Safetensors;
-import org.gramian.train.ParameterGroup;
+import org.gramian.train.Optimizer.ParameterGroup;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainingData.Parts;

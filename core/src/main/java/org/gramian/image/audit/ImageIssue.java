@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.gramian.basis.NamedArguments;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.audit.Finding.Item;
@@ -33,12 +34,11 @@ public enum ImageIssue {
                             issue.applies(image, subject.member(image.index()).name()))
                     .toList();
             if (!found.isEmpty()) {
-                List<Item> items = found.stream()
-                        .map(image -> {
-                            AuditedImage member = subject.member(image.index());
-                            return new Item(member.toString(), issue.detail(image), List.of(member.name()));
-                        })
-                        .toList();
+                List<Item> items = new ArrayList<>();
+                for (ImageFacts image : found) {
+                    AuditedImage member = subject.member(image.index());
+                    items.add(new Item(member.toString(), issue.detail(image), List.of(member.name())));
+                }
                 String modes = issue == COLOUR_MODES ? modes(found) : "";
                 findings.add(issue.finding(found.size(), items, issue.what() + modes));
             }
@@ -98,15 +98,11 @@ public enum ImageIssue {
             case TINY -> "a short side below " + THRESHOLDS.tinySide() + " pixels";
             case ENLARGED -> "a short side below " + THRESHOLDS.inputSide() + " pixels";
             case TOO_THIN -> "sides of more than " + Crops.MOST_ASPECT + " : 1";
-            case EXTREME_ASPECT -> "sides of more than " + number(THRESHOLDS.extremeAspect()) + " : 1";
+            case EXTREME_ASPECT -> "sides of more than " + NamedArguments.decimal(THRESHOLDS.extremeAspect()) + " : 1";
             case SINGLE_COLOUR -> "a single colour";
             case COLOUR_MODES -> "colours other than 8-bit RGB";
             case TURNED -> "an EXIF orientation";
             case WRONG_EXTENSION -> "an extension of another format";
         };
-    }
-
-    private static String number(double value) {
-        return value == Math.rint(value) ? Long.toString((long) value) : Double.toString(value);
     }
 }

@@ -17,15 +17,6 @@ public record CropParameters(Affine map, Colours colours, Rectangle erased) {
      * {@code (i + ½, j + ½)}. float32, as the GPU reads it.
      */
     public record Affine(float xx, float xy, float x0, float yx, float yy, float y0) {
-        /** Maps a crop of {@code size×size} pixels onto the whole image. */
-        public static Affine whole(int width, int height, int size) {
-            return new Affine((float) width / size, 0, 0, 0, (float) height / size, 0);
-        }
-
-        /** Flips a crop of the given size horizontally. */
-        public Affine flipped(int size) {
-            return new Affine(-xx, xy, x0 + size * xx, -yx, yy, y0 + size * yx);
-        }
 
         /** Returns whether columns of the crop depend on columns of the image only, and rows on rows. */
         boolean separable() {
@@ -81,11 +72,6 @@ public record CropParameters(Affine map, Colours colours, Rectangle erased) {
         public int area() {
             return (right - left) * (bottom - top);
         }
-    }
-
-    /** Flips the crop horizontally; the erased rectangle stays. */
-    public CropParameters flipped(int size) {
-        return new CropParameters(map.flipped(size), colours, erased);
     }
 
     /** Writes the row of {@link #COUNT} numbers that a GPU reads. */

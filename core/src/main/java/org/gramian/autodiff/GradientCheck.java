@@ -193,7 +193,13 @@ public final class GradientCheck {
         double x = data.getAtIndex(JAVA_DOUBLE, element);
         DoubleUnaryOperator along = value -> {
             data.setAtIndex(JAVA_DOUBLE, element, value);
-            return product(point, g);
+            try (Scope _ = Scope.open();
+                    Tape tape = Tape.inference()) {
+                Var result = reference.apply(point.stream()
+                        .map(each -> tape.constant(each.to(g.device())))
+                        .toList());
+                return g.mul(result.value()).sum().item();
+            }
         };
         double best = Double.NaN;
         double smallest = Double.POSITIVE_INFINITY;
@@ -209,16 +215,5 @@ public final class GradientCheck {
         }
         data.setAtIndex(JAVA_DOUBLE, element, x);
         return best;
-    }
-
-    /** Computes {@code ⟨g, f(point)⟩}. */
-    private double product(List<Tensor> point, Tensor g) {
-        try (Scope _ = Scope.open();
-                Tape tape = Tape.inference()) {
-            Device device = g.device();
-            Var result = reference.apply(
-                    point.stream().map(x -> tape.constant(x.to(device))).toList());
-            return g.mul(result.value()).sum().item();
-        }
     }
 }

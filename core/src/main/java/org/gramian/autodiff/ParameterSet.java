@@ -25,23 +25,19 @@ public final class ParameterSet implements AutoCloseable {
         ParameterSet set = new ParameterSet();
         try {
             for (ParameterSpec spec : specs) {
-                set.add(spec, random, type, device);
+                if (set.parameters.containsKey(spec.name())) {
+                    throw new IllegalArgumentException("two parameters are named " + spec.name());
+                }
+                try (Scope _ = Scope.open()) {
+                    Tensor made = spec.initial().make(random, spec.shape(), type).to(device);
+                    set.parameters.put(spec.name(), new Parameter(spec, made));
+                }
             }
         } catch (RuntimeException failed) {
             set.close();
             throw failed;
         }
         return set;
-    }
-
-    private void add(ParameterSpec spec, RandomGenerator random, DType type, Device device) {
-        if (parameters.containsKey(spec.name())) {
-            throw new IllegalArgumentException("two parameters are named " + spec.name());
-        }
-        try (Scope _ = Scope.open()) {
-            Tensor made = spec.initial().make(random, spec.shape(), type).to(device);
-            parameters.put(spec.name(), new Parameter(spec, made));
-        }
     }
 
     /** Returns all parameters in order. */

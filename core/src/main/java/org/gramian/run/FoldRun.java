@@ -106,7 +106,10 @@ final class FoldRun {
                         found -> plan.head(fold, Pooling.parse(found.best().pooling())))
                 .orElseGet(() -> plan.head(fold));
         if (frozenFirst && !resumed) {
-            solveFrozen(head, recipe.frozen(), training);
+            solve(head, recipe.frozen(), training, (outcome, scores, model) -> { // a good model early
+                Measured measured = measured(outcome, scores);
+                folder.keepFrozen(measured.evaluation, measured.validation, model, card(outcome, measured));
+            });
         }
         try (Model model = InitialModel.model(
                 frozenFirst ? plan.secondHead(fold, head) : head,
@@ -160,14 +163,6 @@ final class FoldRun {
                                     fold.parts().training().size(),
                                     folder.model()));
                 });
-    }
-
-    /** Solves a classifier on frozen features before fine-tuning, so that there is a good model early. */
-    private void solveFrozen(Head head, Recipe recipe, TrainingContext training) throws IOException {
-        solve(head, recipe, training, (outcome, scores, model) -> {
-            Measured measured = measured(outcome, scores);
-            folder.keepFrozen(measured.evaluation, measured.validation, model, card(outcome, measured));
-        });
     }
 
     @FunctionalInterface

@@ -6,7 +6,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
-import org.gramian.backbone.Backbone;
 import org.gramian.linear.LinearSolver;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.TrainConfig;
@@ -45,7 +44,11 @@ public record MemoryEstimate(long images, long extraction, long training, long s
                 work.config().testPlan().size());
         long batch = FeatureExtractor.DEFAULT_BATCH * 3L * side * side * DType.F32.bytes();
         long network = (work.backboneParameters() + work.tailParameters()) * DType.F32.bytes();
-        long maps = largestActivations(work.config().network().backbone(), (int) side) * DType.F32.bytes();
+        long maps = work.config().network().backbone().activations((int) side, (int) side).stream()
+                        .mapToLong(Long::longValue)
+                        .max()
+                        .orElse(0)
+                * DType.F32.bytes();
         long solver =
                 work.config().recipe().solver().map(one -> solver(work, one)).orElse(0L);
         boolean finetuned = work.config().recipe().stage2().epochs() > 0;
@@ -76,13 +79,6 @@ public record MemoryEstimate(long images, long extraction, long training, long s
                         && solver.hasRoom(rows(work), work.descriptorSize()))
                 .map(solver -> solver(work, solver))
                 .orElse(0L);
-    }
-
-    private static long largestActivations(Backbone backbone, int size) {
-        return backbone.activations(size, size).stream()
-                .mapToLong(Long::longValue)
-                .max()
-                .orElse(0);
     }
 
     private long largest() {

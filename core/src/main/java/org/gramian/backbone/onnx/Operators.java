@@ -130,14 +130,6 @@ final class Operators {
 
     private Operators() {}
 
-    private static BoundOperator requireData(NodeContext at) {
-        throw at.error("expected data that depends on the image, found constants only");
-    }
-
-    private static BoundOperator requireConstants(NodeContext at) {
-        throw at.error("expected constant inputs, found data that depends on the image");
-    }
-
     private static void function(String name, DoubleUnaryOperator constants, UnaryOperator<Var> data) {
         both(name, at -> HostMath.map(at, constants), at -> at.map(at.in(0), data));
     }
@@ -148,11 +140,16 @@ final class Operators {
     }
 
     private static void constants(String name, Function<NodeContext, HostTensor> constants) {
-        both(name, constants, Operators::requireConstants);
+        both(name, constants, at -> {
+            throw at.error("expected constant inputs, found data that depends on the image");
+        });
     }
 
     private static void data(String name, Function<NodeContext, BoundOperator> data) {
-        ALL.put(name, new Rule(Operators::requireData, data));
+        Function<NodeContext, BoundOperator> refused = at -> {
+            throw at.error("expected data that depends on the image, found constants only");
+        };
+        ALL.put(name, new Rule(refused, data));
     }
 
     private static void shape(String name, Function<NodeContext, BoundOperator> operator) {

@@ -177,10 +177,6 @@ record WeightConversion(
             }
         }
 
-        private static boolean isAuxiliary(String name) {
-            return AUXILIARY.stream().anyMatch(name::startsWith);
-        }
-
         /** Notes what is skipped or absent. */
         void note(List<String> remarks) {
             List<String> counts =
@@ -192,7 +188,9 @@ record WeightConversion(
             if (extra.remove(MASK)) {
                 remarks.add("the tensor " + MASK + " was skipped: only training uses it");
             }
-            List<String> auxiliary = extra.stream().filter(Match::isAuxiliary).toList();
+            List<String> auxiliary = extra.stream()
+                        .filter(name -> AUXILIARY.stream().anyMatch(name::startsWith))
+                        .toList();
             auxiliary.forEach(extra::remove);
             if (!auxiliary.isEmpty()) {
                 remarks.add("the auxiliary classifiers were skipped: " + QuotedText.some(auxiliary));

@@ -5,10 +5,10 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.gramian.basis.NamedArguments;
 import org.gramian.image.Image;
 
 /**
@@ -94,13 +94,7 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
     }
 
     private static String numbers(List<Double> values) {
-        return values.stream().map(Preprocessing::number).collect(Collectors.joining(","));
-    }
-
-    private static String number(double value) {
-        return value == Math.rint(value) && Math.abs(value) < 1e6
-                ? String.format(Locale.ROOT, "%.0f", value)
-                : Double.toString(value);
+        return values.stream().map(NamedArguments::decimal).collect(Collectors.joining(","));
     }
 
     /**

@@ -53,7 +53,11 @@ public final class Targets {
 
     /** Returns the weight of a class in the loss, the sum of its row. */
     public double weight(int label) {
-        return weights[requireClass(label)];
+        if (label < 0 || label >= weights.length) {
+            throw new IllegalArgumentException(
+                    "labels must lie between 0 and " + (weights.length - 1) + ", found " + label);
+        }
+        return weights[label];
     }
 
     /** Returns rows {@code [n, k]}, float32, for n labels. */
@@ -69,13 +73,5 @@ public final class Targets {
             return scope.keep(Tensors.of(rows, Shape.of(labels.length, classes), DType.F32)
                     .to(device));
         }
-    }
-
-    private int requireClass(int label) {
-        if (label < 0 || label >= weights.length) {
-            throw new IllegalArgumentException(
-                    "labels must lie between 0 and " + (weights.length - 1) + ", found " + label);
-        }
-        return label;
     }
 }

@@ -55,7 +55,7 @@ record Csv(Optional<Path> root) implements DatasetLayout {
         boolean validationTests = assignment(all, false) instanceof Assignment.Splits(List<Split> splits)
                 && splits.getFirst().parts().contains(SplitPart.VALIDATION)
                 && !splits.getFirst().parts().contains(SplitPart.TEST);
-        DatasetBuilder builder = new DatasetBuilder(root.orElseGet(() -> folder(place)));
+        DatasetBuilder builder = new DatasetBuilder(root.orElseGet(() -> place.resolveSibling("")));
         all.getFirst().header().stream()
                 .filter(column -> !COLUMNS.contains(column))
                 .forEach(column -> builder.note(Kind.UNUSED_COLUMNS, column));
@@ -92,11 +92,6 @@ record Csv(Optional<Path> root) implements DatasetLayout {
                     dataset);
         }
         return dataset;
-    }
-
-    private static Path folder(Path csv) {
-        Path parent = csv.getParent();
-        return parent == null ? Path.of("") : parent;
     }
 
     /** Returns the rows by image name; notes repeated rows and rejects contradicting ones. */

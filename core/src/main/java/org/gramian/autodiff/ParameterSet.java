@@ -29,7 +29,8 @@ public final class ParameterSet implements AutoCloseable {
                     throw new IllegalArgumentException("two parameters are named " + spec.name());
                 }
                 try (Scope _ = Scope.open()) {
-                    Tensor made = spec.initial().make(random, spec.shape(), type).to(device);
+                    Tensor made =
+                            spec.initial().make(random, spec.shape(), type).to(device);
                     set.parameters.put(spec.name(), new Parameter(spec, made));
                 }
             }

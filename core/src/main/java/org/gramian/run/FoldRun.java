@@ -274,10 +274,7 @@ final class FoldRun {
     private Evaluation evaluation(List<Sample> samples, List<Logits> logits) {
         return new Evaluation(
                 new Setting(
-                        plan.config().get(TrainConfig.PROTOCOL).text(),
-                        fold.name(),
-                        plan.fingerprint(),
-                        plan.seed()),
+                        plan.config().get(TrainConfig.PROTOCOL).text(), fold.name(), plan.fingerprint(), plan.seed()),
                 plan.dataset().classes(),
                 IntStream.range(0, samples.size())
                         .mapToObj(i -> new ImagePrediction(

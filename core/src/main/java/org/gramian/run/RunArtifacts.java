@@ -59,7 +59,9 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         try {
             String fingerprint = Sha256.hex(Sha256.of(folder.model()));
             boolean inspected = isOf(
-                    fingerprint, SpdInspection.FILE, file -> SpdInspection.read(file).model());
+                    fingerprint,
+                    SpdInspection.FILE,
+                    file -> SpdInspection.read(file).model());
             boolean shown =
                     isOf(fingerprint, Gallery.FILE, file -> Gallery.read(file).model());
             if (inspected && shown) {
@@ -67,7 +69,8 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
             }
             try (ModelFile.Stored stored =
                     trained.isPresent() ? null : ModelFile.read(folder.model(), context.device())) {
-                Model model = trained.orElseGet(() -> Objects.requireNonNull(stored).model());
+                Model model =
+                        trained.orElseGet(() -> Objects.requireNonNull(stored).model());
                 if (!inspected) {
                     inspect(model, fingerprint, limited).write(file(SpdInspection.FILE));
                 }
@@ -102,7 +105,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
      */
     private Gallery buildGallery(Model model, String fingerprint, TrainingContext limited) throws IOException {
         TrainingData.Parts split = data.parts();
-        
+
         Map<Subset, List<Sample>> parts = new EnumMap<>(Subset.class);
         parts.put(Subset.TRAINING, split.training());
         parts.put(Subset.VALIDATION, split.validation());
@@ -121,7 +124,9 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         data.describe(
                 model,
                 plan.config().recipe().stage2().epochs() > 0,
-                samples, limited, (crops, i) -> gallery.add(items.get(i), thumbnails[i], crops));
+                samples,
+                limited,
+                (crops, i) -> gallery.add(items.get(i), thumbnails[i], crops));
         return gallery.build();
     }
 

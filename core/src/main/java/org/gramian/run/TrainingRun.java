@@ -394,7 +394,7 @@ public record TrainingRun(
                     FEATURES,
                     context.threads(),
                     task -> context.measuring(new TrainEvent.Task(
- FEATURES, start + (task.name().equals(FEATURES) ? task.done() : 0), most)));
+                            FEATURES, start + (task.name().equals(FEATURES) ? task.done() : 0), most)));
             done = next;
         }
         if (done < most) {

@@ -40,7 +40,7 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         if (config.recipe().stage1().epochs() == 0 && config.recipe().solver().isEmpty()) {
             return 0;
         }
-        
+
         Set<Sample> training = new HashSet<>();
         Set<Sample> others = new HashSet<>();
         for (Parts parts : folds) {

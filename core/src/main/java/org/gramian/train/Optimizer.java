@@ -43,7 +43,7 @@ public final class Optimizer implements AutoCloseable {
     static final double NORM_EPSILON = 1e-6;
 
     private final Map<Parameter, SequencedMap<String, Tensor>> states = new HashMap<>();
-    
+
     private final double clip;
     private final double ema;
     private OptimizerRule options;

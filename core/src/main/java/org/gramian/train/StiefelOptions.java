@@ -29,8 +29,7 @@ public record StiefelOptions(
         return switch (fidelity) {
             case PAPER -> new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR_UNSIGNED);
             case AUTHORS ->
-                new StiefelOptions(
-                        1, Stiefel.Metric.EUCLIDEAN, Retraction.QR_UNSIGNED, Optional.of(AUTHORS_RATE));
+                new StiefelOptions(1, Stiefel.Metric.EUCLIDEAN, Retraction.QR_UNSIGNED, Optional.of(AUTHORS_RATE));
             case CORRECTED -> defaults();
         };
     }

@@ -40,8 +40,8 @@ class CudaGraphOptimizerTest {
     private static final AdamW ADAMW =
             new AdamW(0.01, 0.9, 0.99, 0.1, new StiefelOptions(5, Stiefel.Metric.CANONICAL, Retraction.QR));
 
-    private static final Sgd CONSTANT = new Sgd(
-            0.1, 0.9, 0.01, new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR, Optional.of(0.02)));
+    private static final Sgd CONSTANT =
+            new Sgd(0.1, 0.9, 0.01, new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR, Optional.of(0.02)));
 
     private static final Shape TURNED = Shape.of(136, 72);
 
@@ -187,12 +187,7 @@ class CudaGraphOptimizerTest {
      * @param orthogonality largest error of the columns' products
      */
     private static void requireStepsOfTheHost(
-            Sgd rule,
-            int steps,
-            boolean tf32,
-            IntFunction<Tensor> gradients,
-            double tolerance,
-            double orthogonality) {
+            Sgd rule, int steps, boolean tf32, IntFunction<Tensor> gradients, double tolerance, double orthogonality) {
         Device gpu = Gpu.required();
         Libtorch libtorch = Libtorch.load();
         List<ParameterSpec> specs = List.of(new ParameterSpec("turned", TURNED, Role.STIEFEL, Stiefel::random));

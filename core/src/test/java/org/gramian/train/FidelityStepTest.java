@@ -36,8 +36,7 @@ class FidelityStepTest {
             double[] plain = walk(new Sgd(0.1, 0, 0, stiefel), Stiefel::random, seed);
             assertThat(walk(new Sgd(7, 0.9, 0.3, stiefel), Stiefel::random, seed))
                     .containsExactly(plain);
-            assertThat(walk(new Sgd(0, 0.9, 0, stiefel), Stiefel::random, seed))
-                    .containsExactly(plain);
+            assertThat(walk(new Sgd(0, 0.9, 0, stiefel), Stiefel::random, seed)).containsExactly(plain);
             StiefelOptions ofPaper = StiefelOptions.of(Fidelity.PAPER);
             assertThat(walk(new Sgd(0.1, 0, 0, ofPaper), Stiefel::random, seed))
                     .as("the paper's do")

@@ -170,8 +170,7 @@ record Distillation(
 
     private Recipe recipe() {
         Schedule cosine = new Schedule.Cosine();
-        AdamW rule =
-                new AdamW(options.learningRate(), 0.9, 0.999, WEIGHT_DECAY, StiefelOptions.defaults());
+        AdamW rule = new AdamW(options.learningRate(), 0.9, 0.999, WEIGHT_DECAY, StiefelOptions.defaults());
         return new Recipe(
                 new StageRecipe(0, 0, 0, cosine, 0),
                 new StageRecipe(options.epochs(), options.learningRate(), 1, cosine, WARMUP * options.epochs()),

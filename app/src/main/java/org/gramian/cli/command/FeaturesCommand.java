@@ -26,7 +26,6 @@ import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
 import org.gramian.image.ImageLimits;
-import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;

@@ -189,8 +189,8 @@ record WeightConversion(
                 remarks.add("the tensor " + MASK + " was skipped: only training uses it");
             }
             List<String> auxiliary = extra.stream()
-                        .filter(name -> AUXILIARY.stream().anyMatch(name::startsWith))
-                        .toList();
+                    .filter(name -> AUXILIARY.stream().anyMatch(name::startsWith))
+                    .toList();
             auxiliary.forEach(extra::remove);
             if (!auxiliary.isEmpty()) {
                 remarks.add("the auxiliary classifiers were skipped: " + QuotedText.some(auxiliary));

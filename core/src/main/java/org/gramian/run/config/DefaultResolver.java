@@ -429,7 +429,7 @@ public final class DefaultResolver {
         boolean paper = fidelity == Fidelity.PAPER;
         String why = paper ? "as in the paper" : "as in the authors' code";
         StiefelOptions stiefel = StiefelOptions.of(fidelity);
-        
+
         Settings common = Settings.NONE
                 .orElse("data.crops", "paper", why)
                 .orElse("data.near-duplicates", false, why)
@@ -560,17 +560,14 @@ public final class DefaultResolver {
         choose(
                 "optimizer.weight-decay",
                 usual.weightDecay(),
-                adamW
-                        ? "AdamW multiplies weight decay by its small learning rate"
-                        : "the default weight decay of SGD");
+                adamW ? "AdamW multiplies weight decay by its small learning rate" : "the default weight decay of SGD");
         choose(
                 "stiefel.multiplier",
                 usual.stiefel().multiplier(),
                 adamW
                         ? "AdamW's step on the Stiefel manifold has the length learning rate times multiplier"
                         : "gradients of Stiefel matrices are about 1000 times larger than others");
-        choose(
-                "stage2.rate", adamW ? ADAMW_RATE : PAPER_STAGE2_RATE, adamW ? "usual for AdamW" : "as in the paper");
+        choose("stage2.rate", adamW ? ADAMW_RATE : PAPER_STAGE2_RATE, adamW ? "usual for AdamW" : "as in the paper");
     }
 
     /** Replaces the name of a method by its stages: a later version may define the method differently. */

@@ -75,9 +75,7 @@ public record NetworkConfig(
             return HeadSearch.baseline(backbone(settings));
         }
         try {
-            return Pooling.parse(
-                    settings.get(TrainConfig.POOLING),
-                    settings.get(TrainConfig.FIDELITY));
+            return Pooling.parse(settings.get(TrainConfig.POOLING), settings.get(TrainConfig.FIDELITY));
         } catch (IllegalArgumentException e) {
             throw new ConfigException("network.pooling: " + e.getMessage(), e);
         }

@@ -143,8 +143,7 @@ public record Settings(Map<String, Setting> values) {
 
     /** Returns the value of a key, or its fixed default if it is unset. */
     public <T> T get(ConfigKey<T> key) {
-        return find(key)
-                .orElseGet(() -> key.parse(key.fixedDefault().orElseThrow(() -> missing(key.name()))));
+        return find(key).orElseGet(() -> key.parse(key.fixedDefault().orElseThrow(() -> missing(key.name()))));
     }
 
     public Setting setting(String name) {

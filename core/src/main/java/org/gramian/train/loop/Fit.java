@@ -13,7 +13,6 @@ import org.gramian.train.Optimizer.AveragedWeights;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Solved;
-import org.gramian.train.loop.Checkpointing.Checkpoint;
 import org.gramian.train.loop.StageProgress.EpochSums;
 import org.gramian.train.loop.StageResult.Improvement;
 import org.gramian.train.loop.Steps.StepResult;
@@ -207,7 +206,8 @@ public final class Fit {
     }
 
     /** State of a stage besides its {@link StageProgress}: parameters, the optimizer, and copies of the best parameters. */
-    record StageState(SequencedMap<String, Parameter> parameters, Optimizer optimizer, SequencedMap<String, Tensor> best)
+    record StageState(
+            SequencedMap<String, Parameter> parameters, Optimizer optimizer, SequencedMap<String, Tensor> best)
             implements AutoCloseable {
         /** @param optimizer closed with this */
         StageState(Trainable model, Optimizer optimizer) {

@@ -117,9 +117,10 @@ interface LoadedExamples extends Examples, AutoCloseable {
             release();
             Batch batch = loader.next();
             held = batch;
-            batch.slots().forEach(slot -> slot.problem().ifPresent(problem -> {
-                throw missing(samples.apply(slot.request()), problem);
-            }));
+            batch.slots()
+                    .forEach(slot -> slot.problem().ifPresent(problem -> {
+                        throw missing(samples.apply(slot.request()), problem);
+                    }));
             return batch;
         }
 

@@ -121,7 +121,11 @@ public record TrainingData(
      * @param sink receives the descriptors {@code [crops][d]} of each image with its index, in their order
      */
     public void describe(
-            Model model, boolean fineTuned, List<Sample> samples, TrainingContext context, ObjIntConsumer<float[][]> sink)
+            Model model,
+            boolean fineTuned,
+            List<Sample> samples,
+            TrainingContext context,
+            ObjIntConsumer<float[][]> sink)
             throws IOException {
         String task = "descriptors of images";
         if (fineTuned) {

@@ -68,7 +68,7 @@ public record Recipe(
         private static final int MOST = 1 << 30;
 
         public Batching {
-            
+
             if ((long) batch * accumulate > MOST) {
                 throw new IllegalArgumentException("expected at most " + MOST + " crops per step, found " + accumulate
                         + " batches of " + batch + ": use fewer or smaller batches");

@@ -14,7 +14,7 @@ public record StageRecipe(
     }
 
     public StageRecipe {
-        
+
         require("the learning rate", rate);
         require("the factor of the backbone's learning rate", backboneRate);
         require("the backbone's learning rate", rate * backboneRate);

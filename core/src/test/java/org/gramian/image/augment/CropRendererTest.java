@@ -144,8 +144,8 @@ class CropRendererTest {
     @RandomTest(times = 3)
     void valuesAreClampedErasedAndPreprocessed(Seed seed) {
         Image image = noise(seed, SIZE, SIZE);
-        CropParameters bright = new CropParameters(
-                whole(SIZE, SIZE), new Colours(1, 300, 1, 1, 255, 256), new Rectangle(3, 5, 10, 7));
+        CropParameters bright =
+                new CropParameters(whole(SIZE, SIZE), new Colours(1, 300, 1, 1, 255, 256), new Rectangle(3, 5, 10, 7));
         float[] found = render(image, bright, Preprocessing.TORCHVISION);
         for (int channel = 0; channel < 3; channel++) {
             double white = (255 - Preprocessing.TORCHVISION.mean().get(channel))

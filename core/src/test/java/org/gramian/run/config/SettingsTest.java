@@ -44,8 +44,7 @@ final class SettingsTest {
     void fixedDefaultsAreThoseOfTheOptimizers() {
         Settings settings = Settings.NONE.orDefaults();
         AdamW adamW = AdamW.defaults(0);
-        assertThat(settings.get(TrainConfig.MOMENTUM))
-                .isEqualTo(Sgd.defaults(0).momentum());
+        assertThat(settings.get(TrainConfig.MOMENTUM)).isEqualTo(Sgd.defaults(0).momentum());
         assertThat(settings.get(TrainConfig.BETA1)).isEqualTo(adamW.beta1());
         assertThat(settings.get(TrainConfig.BETA2)).isEqualTo(adamW.beta2());
         assertThat(settings.get(TrainConfig.METRIC))

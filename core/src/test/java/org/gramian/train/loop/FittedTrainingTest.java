@@ -45,7 +45,9 @@ class FittedTrainingTest {
                         parts,
                         FIVE.training(1),
                         FIVE.testing(),
-                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)), Map.of(), Optional.empty());
+                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)),
+                        Map.of(),
+                        Optional.empty());
                 TrainingContext context = TrainingContext.of(Device.CPU);
                 new TwoStageTraining(model, Recipes.first(0, 1), material, context).run((_, _) -> {});
                 long bytes = FeatureCache.list(cache.folder()).getFirst().bytes();

@@ -178,7 +178,9 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
                     parts,
                     CROPS.training(recipe.seed()),
                     CROPS.testing(),
-                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)), Map.of(), Optional.empty());
+                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)),
+                    Map.of(),
+                    Optional.empty());
             Optional<Cancellation.Reason> early = new TwoStageTraining(model, recipe, material, context)
                     .run((outcome, scores) -> {
                         stages.put(outcome.stage(), bytes(model));

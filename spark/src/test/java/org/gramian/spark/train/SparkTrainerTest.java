@@ -117,7 +117,9 @@ class SparkTrainerTest {
                             training, config.recipe().solver().isPresent() ? List.of() : validation, List.of()),
                     config.trainingCrops(),
                     config.testPlan().testing(),
-                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)), Map.of(), Optional.empty());
+                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)),
+                    Map.of(),
+                    Optional.empty());
             new TwoStageTraining(model, config.recipe(), data, TrainingContext.of(Device.CPU)).run((_, _) -> {});
             return head(model);
         }

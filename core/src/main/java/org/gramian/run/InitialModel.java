@@ -5,10 +5,12 @@ import java.lang.foreign.Arena;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights;
@@ -28,18 +30,32 @@ import org.gramian.train.feature.FrozenBackbone;
 public final class InitialModel {
     private InitialModel() {}
 
-    /** Loads a backbone with its weights; close it after the last features. */
+    /** Loads the backbone of a model with its weights; close it after the last features. */
     public static FrozenBackbone network(
             NetworkConfig network, WeightStore store, Device device, Consumer<String> remarks) throws IOException {
-        if (network.weights().isEmpty()) {
-            return FrozenBackbone.withoutWeights(network.backbone(), device);
+        return network(network.backbone(), network.weights(), network.usesTail(), store, device, remarks);
+    }
+
+    /**
+     * Loads a backbone with its weights.
+     *
+     * @param weights name of installed weights, or a file; empty for a backbone that needs none
+     */
+    public static FrozenBackbone network(
+            Backbone backbone,
+            Optional<String> weights,
+            boolean withTail,
+            WeightStore store,
+            Device device,
+            Consumer<String> remarks)
+            throws IOException {
+        if (weights.isEmpty()) {
+            return FrozenBackbone.withoutWeights(backbone, device);
         }
         try (Arena arena = Arena.ofShared()) {
-            Weights weights = store.find(network.backbone(), network.weights().get(), arena, remarks);
+            Weights found = store.find(backbone, weights.get(), arena, remarks);
             try {
-                return network.usesTail()
-                        ? FrozenBackbone.withTail(network.backbone(), weights, device)
-                        : FrozenBackbone.of(network.backbone(), weights, device);
+                return FrozenBackbone.of(backbone, found, withTail, device);
             } catch (IllegalArgumentException tooFew) {
                 throw new UnusableWeightsException(tooFew);
             }

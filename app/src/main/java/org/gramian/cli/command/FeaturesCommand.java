@@ -1,7 +1,6 @@
 package org.gramian.cli.command;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,8 +11,6 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.weights.UnusableWeightsException;
-import org.gramian.backbone.weights.Weights;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.JsonText;
@@ -26,14 +23,15 @@ import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
 import org.gramian.image.ImageLimits;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.run.InitialModel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
@@ -227,23 +225,12 @@ public final class FeaturesCommand implements Callable<Integer> {
         FrozenBackbone open(Device device, Consumer<String> remarks) throws IOException {
             String resolved = network.resolve(name, remarks);
             Backbone backbone = cut(network.store().backbone(resolved));
-            if (!backbone.about().weights().needed()) {
-                if (weights != null) {
-                    throw new IllegalArgumentException(
-                            "the backbone '" + name + "' needs no weights: remove --weights");
-                }
-                return FrozenBackbone.withoutWeights(backbone, device);
+            boolean needed = backbone.about().weights().needed();
+            if (!needed && weights != null) {
+                throw new IllegalArgumentException("the backbone '" + name + "' needs no weights: remove --weights");
             }
-            try (Arena arena = Arena.ofShared()) {
-                Weights opened = network.store().find(backbone, weights == null ? resolved : weights, arena, remarks);
-                try {
-                    return FrozenBackbone.of(backbone, opened, device);
-                } catch (IllegalArgumentException tooFew) {
-                    throw new UnusableWeightsException(tooFew);
-                }
-            } catch (TensorFileException damaged) {
-                throw new UnusableWeightsException(damaged);
-            }
+            Optional<String> found = needed ? Optional.of(weights == null ? resolved : weights) : Optional.empty();
+            return InitialModel.network(backbone, found, false, network.store(), device, remarks);
         }
     }
 }

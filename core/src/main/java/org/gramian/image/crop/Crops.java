@@ -29,15 +29,15 @@ public final class Crops {
     public static final int MOST_ASPECT = 32;
 
     private final CropPlan plan;
-    private final int size;
-    private final boolean aspectKept;
+    
+    
     private final List<Spot> spots;
     private final long seed;
 
     Crops(CropPlan plan, List<Spot> spots, long seed) {
         this.plan = plan;
-        this.size = plan.size();
-        this.aspectKept = plan.kind() != CropPlan.Kind.RESIZE;
+        
+        
         this.spots = List.copyOf(spots);
         this.seed = seed;
     }
@@ -54,12 +54,12 @@ public final class Crops {
 
     /** Returns the columns and rows of every crop. */
     public int size() {
-        return size;
+        return plan.size();
     }
 
     /** Returns whether crops keep the aspect ratio; if not, the whole image is resized to a square. */
     public boolean aspectKept() {
-        return aspectKept;
+        return plan.kind() != CropPlan.Kind.RESIZE;
     }
 
     /** Returns the image or its bounding box, which crops are taken from, or the reason why none can be taken. */
@@ -91,7 +91,7 @@ public final class Crops {
     }
 
     private int shortSide() {
-        return Math.toIntExact(Math.round(256.0 * size / CropPlan.DEFAULT_SIZE));
+        return Math.toIntExact(Math.round(256.0 * size() / CropPlan.DEFAULT_SIZE));
     }
 
     /**
@@ -106,8 +106,8 @@ public final class Crops {
         });
         int scaledWidth = scaled(width, height);
         int scaledHeight = scaled(height, width);
-        int across = scaledWidth - size;
-        int down = scaledHeight - size;
+        int across = scaledWidth - size();
+        int down = scaledHeight - size();
         RandomGenerator random = random(name);
         Map<String, Crop> drawn = new HashMap<>(); // a mirrored crop has the position of its original
         List<Crop> crops = new ArrayList<>();
@@ -117,19 +117,19 @@ public final class Crops {
             if (spot.drawn()) {
                 Crop place = drawn.computeIfAbsent(spot.name(), _ -> {
                     int x = random.nextInt(across + 1);
-                    return new Crop(scaledWidth, scaledHeight, x, random.nextInt(down + 1), size, false);
+                    return new Crop(scaledWidth, scaledHeight, x, random.nextInt(down + 1), size(), false);
                 });
                 left = place.left();
                 top = place.top();
             }
-            crops.add(new Crop(scaledWidth, scaledHeight, left, top, size, spot.mirrored()));
+            crops.add(new Crop(scaledWidth, scaledHeight, left, top, size(), spot.mirrored()));
         }
         return crops;
     }
 
     private int scaled(int side, int other) {
-        if (!aspectKept) {
-            return size;
+        if (!aspectKept()) {
+            return size();
         }
         return side <= other ? shortSide() : Math.toIntExact(Math.round((double) shortSide() * side / other));
     }
@@ -144,7 +144,7 @@ public final class Crops {
         if (width < 1 || height < 1) {
             return Optional.of("expected an image of at least one pixel, found " + width + "×" + height);
         }
-        if (aspectKept && tooThin(width, height)) {
+        if (aspectKept() && tooThin(width, height)) {
             return Optional.of("crops that keep the aspect ratio need an image at most " + MOST_ASPECT
                     + " times as long as wide, found " + width + "×" + height
                     + "; cut the image into pieces, or train with the crops 'resize'");
@@ -155,7 +155,7 @@ public final class Crops {
     /** Returns a key of a crop: equal keys of equal images mean equal pixels, for any plan. */
     public String key(int index, Sample sample) {
         Spot spot = spots.get(index);
-        String place = (aspectKept ? "short side " + shortSide() + ", " : "whole, ") + label(index) + " " + size
+        String place = (aspectKept() ? "short side " + shortSide() + ", " : "whole, ") + label(index) + " " + size()
                 + (plan.boxed() ? ", in " + sample.box().map(Box::toString).orElse("no box") : "");
         return spot.drawn() ? place + ", seed " + seed + ", of " + sample.name() : place;
     }

@@ -41,23 +41,18 @@ public record FrozenBackbone(
         this(backbone, parameters, backbone.folded(parameters), new ParameterSet(), preprocessing, fingerprint, device);
     }
 
-    public static FrozenBackbone of(Backbone backbone, Weights weights, Device device) {
-        ParameterSet parameters = weights.load(backbone, DType.F32, device);
-        String fingerprint = weights.provenance().fingerprint();
-        return new FrozenBackbone(backbone, parameters, weights.preprocessing(), fingerprint, device);
-    }
-
-    public static FrozenBackbone withTail(Backbone backbone, Weights weights, Device device) {
-        ParameterSet tail = weights.load(backbone.tail(), DType.F32, device);
+    public static FrozenBackbone of(Backbone backbone, Weights weights, boolean withTail, Device device) {
+        ParameterSet tail = withTail ? weights.load(backbone.tail(), DType.F32, device) : new ParameterSet();
         try {
-            FrozenBackbone features = of(backbone, weights, device);
+            ParameterSet parameters = weights.load(backbone, DType.F32, device);
+            String fingerprint = weights.provenance().fingerprint();
             return new FrozenBackbone(
                     backbone,
-                    features.parameters,
-                    features.folded,
+                    parameters,
+                    backbone.folded(parameters),
                     tail,
-                    features.preprocessing,
-                    features.fingerprint,
+                    weights.preprocessing(),
+                    fingerprint,
                     device);
         } catch (RuntimeException | Error failed) {
             tail.close();

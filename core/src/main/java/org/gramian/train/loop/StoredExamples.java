@@ -12,7 +12,6 @@ import org.gramian.image.augment.ResidentImages;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.BatchLoader.Prefetch;
 import org.gramian.image.batch.Rendering;
-import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -20,6 +19,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.event.TrainEvent;
+import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.loop.LoadedExamples.LoadedPass;
 import org.gramian.train.recipe.Recipe;
 import org.jspecify.annotations.Nullable;
@@ -34,32 +34,23 @@ public final class StoredExamples implements LoadedExamples {
     private static final int AHEAD = 4;
 
     private final List<Sample> samples;
+    private final Recipe recipe;
+    private final TrainingContext context;
+    private final boolean squeezed;
     private final ImageStore store;
     private final CropRenderer renderer;
     private final @Nullable ResidentImages resident;
-    private final Augmentation policy;
-    private final boolean squeezed;
-    private final long seed;
-    private final int threads;
-    private final Device device;
     private long current = -1;
 
     private StoredExamples(
-            List<Sample> samples,
-            Crops crops,
-            Recipe recipe,
-            TrainingContext context,
-            ImageStore store,
-            CropRenderer renderer) {
+            List<Sample> samples, Rendering rendering, Recipe recipe, TrainingContext context, ImageStore store) {
         this.samples = List.copyOf(samples);
+        this.recipe = recipe;
+        this.context = context;
+        this.squeezed = !rendering.crops().aspectKept();
         this.store = store;
-        this.renderer = renderer;
+        this.renderer = new CropRenderer(recipe.augmenting().imageSize(), rendering.preprocessing());
         this.resident = ResidentImages.of(store, renderer, context.device()).orElse(null);
-        this.policy = recipe.augmenting().policy();
-        this.squeezed = !crops.aspectKept();
-        this.seed = recipe.seed();
-        this.threads = context.threads();
-        this.device = context.device();
         if (resident != null) {
             store.close(); // sizes stay known
         }
@@ -67,7 +58,6 @@ public final class StoredExamples implements LoadedExamples {
 
     public static StoredExamples open(
             List<Sample> samples, Rendering rendering, Recipe recipe, TrainingContext context) {
-        int size = recipe.augmenting().imageSize();
         Path folder = context.checkpointing()
                 .file()
                 .map(file -> file.toAbsolutePath().getParent())
@@ -76,12 +66,11 @@ public final class StoredExamples implements LoadedExamples {
                 samples,
                 rendering.reader(),
                 rendering.crops(),
-                ImageStore.Options.of(size, context.threads(), folder),
+                ImageStore.Options.of(recipe.augmenting().imageSize(), context.threads(), folder),
                 LoadedExamples::missing,
                 done -> context.preparing(new TrainEvent.Task("decoding training images", done, samples.size())));
         try {
-            CropRenderer renderer = new CropRenderer(size, rendering.preprocessing());
-            return new StoredExamples(samples, rendering.crops(), recipe, context, store, renderer);
+            return new StoredExamples(samples, rendering, recipe, context, store);
         } catch (RuntimeException | Error failed) {
             store.close();
             throw failed;
@@ -105,7 +94,7 @@ public final class StoredExamples implements LoadedExamples {
 
     @Override
     public Device device() {
-        return device;
+        return context.device();
     }
 
     boolean isResident() {
@@ -114,7 +103,9 @@ public final class StoredExamples implements LoadedExamples {
 
     private CropParameters parameters(long epoch, int image) {
         Augmentation.Geometry geometry = new Augmentation.Geometry(store.width(image), store.height(image), squeezed);
-        return policy.draw(new Augmentation.Draw(seed, epoch, image), geometry, renderer.size());
+        return recipe.augmenting()
+.policy()
+.draw(new Augmentation.Draw(recipe.seed(), epoch, image), geometry, renderer.size());
     }
 
     @Override
@@ -126,7 +117,7 @@ public final class StoredExamples implements LoadedExamples {
         return Pass.over(order, batch, examples -> {
             long[] wide = Arrays.stream(examples).asLongStream().toArray();
             try (Scope scope = Scope.open()) {
-                Tensor indices = Tensors.ofLongs(wide, Shape.of(wide.length)).to(device);
+                Tensor indices = Tensors.ofLongs(wide, Shape.of(wide.length)).to(context.device());
                 return new Minibatch(
                         scope.keep(render(indices)),
                         Arrays.stream(examples).map(this::label).toArray());
@@ -139,9 +130,9 @@ public final class StoredExamples implements LoadedExamples {
         BatchLoader loader = new BatchLoader(
                 order.length,
                 renderer.size(),
-                new Prefetch(batch, threads, AHEAD),
+                new Prefetch(batch, context.threads(), AHEAD),
                 (slot, index) -> renderer.render(store.image(order[index]), parameters(epoch, order[index]), slot));
-        return new LoadedPass(loader, index -> samples.get(order[index]), device);
+        return new LoadedPass(loader, index -> samples.get(order[index]), context.device());
     }
 
     /** Brings the parameters of an epoch to the GPU where the images are resident. */

@@ -87,15 +87,9 @@ record LayerSelection(Network network, List<String> layers) {
 
     /** Returns the number of channels of each feature layer. */
     List<Long> channels() {
-        List<Long> channels = new ArrayList<>();
-        long maps = NetworkLayer.COLOURS;
-        for (NetworkLayer stage : stages()) {
-            maps = stage.channels(maps);
-            if (takes(stage)) {
-                channels.add(maps);
-            }
-        }
-        return channels;
+        return layerShapes(network.about().size(), network.about().size()).stream()
+                .map(shape -> shape.at(0))
+                .toList();
     }
 
     /**

@@ -3,7 +3,6 @@ package org.gramian.run;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -69,10 +68,7 @@ public record ExistingRun(Path folder) {
 
     private Optional<List<String>> folds() throws IOException {
         Path file = folder.resolve(FOLDS);
-        return Files.exists(file)
-                ? Optional.of(
-                        Files.readString(file, StandardCharsets.UTF_8).lines().toList())
-                : Optional.empty();
+        return Files.exists(file) ? Optional.of(Files.readAllLines(file)) : Optional.empty();
     }
 
     /** Writes configuration and selected folds; those of an existing run are added to its selection. */

@@ -177,13 +177,11 @@ public final class FeatureExtraction {
             }
             provide(isPlanned ? together : List.of(images), new Computation(task, threads, progress));
         }
-        Optional<Open> whole = find(keys, crops.size());
+        
         Map<Integer, Unreadable> problems = new TreeMap<>();
         List<MemorySegment> features = new ArrayList<>();
         for (int i = 0; i < keys.size(); i++) {
-            Open file = whole.isPresent()
-                    ? whole.get()
-                    : open(keys.get(i), crops.size()).orElseThrow();
+            Open file = open(keys.get(i), crops.size()).orElseThrow();
             int row = file.row(keys.get(i));
             features.add(file.file.row(row, file.part));
             Unreadable problem = file.file.header().unreadable().get(row);

@@ -36,21 +36,6 @@ class StageResultTest {
     }
 
     @Test
-    void refitRoundTrips() throws IOException {
-        StageResult refit = FIRST.with(new StageResult.Refit(
-                "svm, C 10",
-                true,
-                Optional.of(new ValidationScore(0.2, 0.7)),
-                Optional.of(new ValidationScore(0.1, 0.6))));
-        refit.write(folder);
-        SECOND.with(new StageResult.Refit("svm", false, Optional.empty(), Optional.empty()))
-                .write(folder);
-        assertThat(StageResult.read(folder)).first().isEqualTo(refit);
-        assertThat(StageResult.read(folder).getLast().refit().orElseThrow().solved())
-                .isEmpty();
-    }
-
-    @Test
     void aDamagedFileIsNamed() throws IOException {
         Files.writeString(folder.resolve(StageResult.FILE), "{");
         assertThatThrownBy(() -> StageResult.read(folder))

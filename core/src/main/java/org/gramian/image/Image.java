@@ -80,11 +80,6 @@ public final class Image {
         return new Image(partWidth, partHeight, part);
     }
 
-    /** Flips the image horizontally. */
-    public Image flip() {
-        return Orientation.MIRRORED.upright(this);
-    }
-
     @Override
     public String toString() {
         return width + "×" + height;

@@ -89,8 +89,8 @@ final class ResizeTest {
         Image image = any(random);
         int width = size(random);
         int height = size(random);
-        assertThat(Resize.to(image.flip(), width, height).rgb())
-                .isEqualTo(Resize.to(image, width, height).flip().rgb());
+        assertThat(Resize.to(Orientation.MIRRORED.upright(image), width, height).rgb())
+                .isEqualTo(Orientation.MIRRORED.upright(Resize.to(image, width, height)).rgb());
         Orientation over = Orientation.MIRRORED_UPSIDE_DOWN;
         assertThat(Resize.to(over.upright(image), width, height).rgb())
                 .isEqualTo(over.upright(Resize.to(image, width, height)).rgb());

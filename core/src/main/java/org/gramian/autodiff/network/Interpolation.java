@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * ⌊s⌋} and {@code λ} at {@code ⌊s⌋ + 1} with {@code s = max(0, (i + ½)·h/H − ½)} and {@code λ = s − ⌊s⌋}.
  */
 public final class Interpolation {
-    /** One direction of a resize: a matrix {@code [to, from]}, or {@code [from, to]} for the inverse. */
+    /** One direction of a resize: a matrix {@code [to, from]}. */
     private record Key(long from, long to, Kind kind, DType type, Device device) {}
 
     /** Bilinear resizing, its inverse, or bicubic resizing if there is a kernel. */
@@ -35,7 +35,7 @@ public final class Interpolation {
             if (kernel != null) {
                 return kernel.weights(from, to);
             }
-            return inverse ? inverseWeights(from, to) : Interpolation.weights(from, to);
+            return inverse ? inverseWeights(to, from) : Interpolation.weights(from, to);
         }
     }
 
@@ -154,20 +154,16 @@ public final class Interpolation {
         return resized.reshape(x.size(0), x.size(1), a.size(0), b.size(0));
     }
 
-    private static Tensor matrix(long entering, long leaving, Kind kind, Tensor like) {
-        Key key = kind.inverse()
-                ? new Key(leaving, entering, kind, like.type(), like.device())
-                : new Key(entering, leaving, kind, like.type(), like.device());
-        return MATRICES.computeIfAbsent(key, Interpolation::make);
+    private static Tensor matrix(long from, long to, Kind kind, Tensor like) {
+        return MATRICES.computeIfAbsent(new Key(from, to, kind, like.type(), like.device()), Interpolation::make);
     }
 
     private static Tensor make(Key key) {
         int from = Math.toIntExact(key.from());
         int to = Math.toIntExact(key.to());
         double[] values = key.kind().weights(from, to);
-        Shape shape = key.kind().inverse() ? Shape.of(from, to) : Shape.of(to, from);
         try (Scope _ = Scope.open()) {
-            Tensor made = Tensors.of(values, shape, key.type()).to(key.device());
+            Tensor made = Tensors.of(values, Shape.of(to, from), key.type()).to(key.device());
             Scope.detach(made);
             return made;
         }

@@ -19,6 +19,7 @@ import org.gramian.gallery.Gallery.GalleryBuilder;
 import org.gramian.gallery.Gallery.Item;
 import org.gramian.gallery.Gallery.Subset;
 import org.gramian.gallery.Thumbnail;
+import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Sample;
@@ -131,7 +132,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
     }
 
     private byte[][] thumbnails(List<Sample> samples, TrainingContext limited) throws IOException {
-        ImageReader reader = new ImageReader(data.extraction().limits());
+        ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         byte[][] made = new byte[samples.size()][];
         try {
             ParallelLoop.forEach(

@@ -350,7 +350,7 @@ public record TrainingRun(
             FeatureExtractor extractor = new FeatureExtractor(
                     network, FeatureExtractor.DEFAULT_BATCH, plan.config().get(TrainConfig.FEATURE_TYPE));
             computation.run(
-                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(features)),
+                    new FeatureExtraction(extractor, Optional.of(features)),
                     InitialModel.origin(plan.settings(), network));
         }
     }

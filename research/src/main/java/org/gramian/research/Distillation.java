@@ -172,8 +172,8 @@ record Distillation(
         Schedule cosine = new Schedule.Cosine();
         AdamW rule = new AdamW(options.learningRate(), 0.9, 0.999, WEIGHT_DECAY, StiefelOptions.defaults());
         return new Recipe(
-                new StageRecipe(0, 0, 0, cosine, 0),
-                new StageRecipe(options.epochs(), options.learningRate(), 1, cosine, WARMUP * options.epochs()),
+                new StageRecipe(0, 0, 0, cosine, 0, false),
+                new StageRecipe(options.epochs(), options.learningRate(), 1, cosine, WARMUP * options.epochs(), false),
                 new OptimizerRecipe(rule, CLIP, options.ema()),
                 new Batching(options.batch(), 1),
                 new Recipe.Loss(0, Recipe.Loss.ClassWeights.NONE),

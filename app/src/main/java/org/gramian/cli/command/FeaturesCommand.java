@@ -22,7 +22,6 @@ import org.gramian.cli.common.OnnxImport;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
@@ -118,7 +117,7 @@ public final class FeaturesCommand implements Callable<Integer> {
             Path beside = Objects.requireNonNull(out.toAbsolutePath().getParent(), "a file has a folder");
             try (FeatureCache cache = caching.open(beside, console::say)) {
                 return extract(
-                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)),
+                        new FeatureExtraction(extractor, Optional.of(cache)),
                         cache,
                         dataset,
                         crops);

@@ -81,7 +81,7 @@ public final class FeatureExtraction {
     private static final long ROW_ALIGNMENT = 64;
 
     private final FeatureExtractor extractor;
-    private final ImageLimits limits;
+    
     private final Optional<FeatureCache> cache;
     private final List<Images> planned = new ArrayList<>();
     private final Map<Path, Optional<byte[]>> hashes = new ConcurrentHashMap<>();
@@ -90,18 +90,14 @@ public final class FeatureExtraction {
     /** Part of the keys of files that cannot be read: they may be readable in the next run. */
     private final String unread = UUID.randomUUID().toString();
 
-    public FeatureExtraction(FeatureExtractor extractor, ImageLimits limits, Optional<FeatureCache> cache) {
+    public FeatureExtraction(FeatureExtractor extractor, Optional<FeatureCache> cache) {
         this.extractor = extractor;
-        this.limits = limits;
+        
         this.cache = cache;
     }
 
     public FeatureExtractor extractor() {
         return extractor;
-    }
-
-    public ImageLimits limits() {
-        return limits;
     }
 
     private FeatureCache cache() {
@@ -208,7 +204,7 @@ public final class FeatureExtraction {
                 .toList();
         AtomicLong done = new AtomicLong();
         unknown.parallelStream().forEach(sample -> {
-            hashes.put(sample.file(), hash(sample.file(), limits.bytes()));
+            hashes.put(sample.file(), hash(sample.file()));
             synchronized (done) {
                 if (done.get() >= 0) {
                     long now = done.getAndSet(-1); // stays if the listener throws: no call after that
@@ -219,11 +215,11 @@ public final class FeatureExtraction {
         });
     }
 
-    /** Returns the SHA-256 of a regular file of at most so many bytes; empty if it cannot be read. */
-    private static Optional<byte[]> hash(Path file, long most) {
+    /** Returns the SHA-256 of a regular file within the limits; empty if it cannot be read. */
+    private static Optional<byte[]> hash(Path file) {
         try {
             // Checked before opening: opening a pipe would wait for its other end.
-            return Files.isRegularFile(file) && Files.size(file) <= most
+            return Files.isRegularFile(file) && Files.size(file) <= ImageLimits.DEFAULT.bytes()
                     ? Optional.of(Sha256.of(file))
                     : Optional.empty();
         } catch (IOException e) {
@@ -401,7 +397,7 @@ public final class FeatureExtraction {
 
     /** Decodes the bytes that were hashed, so that a feature is never stored under the hash of another content. */
     private ReadResult read(Path file) {
-        ImageReader reader = new ImageReader(limits);
+        ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         Optional<byte[]> expected = hashes.getOrDefault(file, Optional.empty());
         if (expected.isEmpty()) {
             return reader.read(file);

@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 import org.gramian.basis.Subsample;
+import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult.Unreadable;
@@ -80,7 +81,7 @@ public record TrainingData(
 
     public Rendering rendering(Crops crops) {
         return new Rendering(
-                new ImageReader(extraction.limits())::read,
+                new ImageReader(ImageLimits.DEFAULT)::read,
                 crops,
                 extraction.extractor().network().preprocessing());
     }
@@ -92,7 +93,7 @@ public record TrainingData(
             Engine.Rows kind,
             int threads,
             ObjIntConsumer<ImageResult.Computed> sink) {
-        ImageReader reader = new ImageReader(extraction.limits());
+        ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         List<ImageSource> sources = samples.stream()
                 .map(sample -> ImageSource.of(sample, reader::read))
                 .toList();

@@ -2,7 +2,6 @@ package org.gramian.train.recipe;
 
 import java.util.Optional;
 import org.gramian.image.augment.Augmentation;
-import org.gramian.image.crop.CropPlan;
 import org.gramian.linear.LinearSolver;
 import org.gramian.train.Optimizer;
 import org.gramian.train.OptimizerRule;
@@ -60,7 +59,6 @@ public record Recipe(
      * @param cutmix α of that of CutMix (Yun et al., 2019); 0 for none. With both, each batch draws one of them
      */
     public record Augmenting(Augmentation policy, int imageSize, double mixup, double cutmix) {
-        public static final Augmenting NONE = new Augmenting(Augmentation.NONE, CropPlan.DEFAULT_SIZE, 0, 0);
     }
 
     public record Batching(int batch, int accumulate) {
@@ -108,9 +106,6 @@ public record Recipe(
      * @param ema decay of the exponential moving average of weights, which validation and the model then use; 0 for none
      */
     public record OptimizerRecipe(OptimizerRule rule, double clip, double ema) {
-        public OptimizerRecipe(OptimizerRule rule) {
-            this(rule, 0, 0);
-        }
 
         public Optimizer create() {
             return new Optimizer(rule, clip, ema);

@@ -9,9 +9,6 @@ package org.gramian.train.recipe;
  */
 public record StageRecipe(
         int epochs, double rate, double backboneRate, Schedule schedule, double warmup, boolean perLength) {
-    public StageRecipe(int epochs, double rate, double backboneRate, Schedule schedule, double warmup) {
-        this(epochs, rate, backboneRate, schedule, warmup, false);
-    }
 
     public StageRecipe {
 

@@ -165,9 +165,9 @@ final class DefaultResolverTest {
         String googlenet = "googlenet";
         Recipe adamW = RunConfig.of(complete("optimizer.name=adamw", Device.Kind.CUDA, googlenet))
                 .recipe();
-        assertThat(adamW.optimizer()).isEqualTo(new OptimizerRecipe(AdamW.defaults(0.002)));
+        assertThat(adamW.optimizer()).isEqualTo(new OptimizerRecipe(AdamW.defaults(0.002), 0, 0));
         Recipe sgd = RunConfig.of(complete("", Device.Kind.CUDA, googlenet)).recipe();
-        assertThat(sgd.optimizer()).isEqualTo(new OptimizerRecipe(Sgd.defaults(1)));
+        assertThat(sgd.optimizer()).isEqualTo(new OptimizerRecipe(Sgd.defaults(1), 0, 0));
         Recipe others = RunConfig.of(complete("optimizer.clip=1.5 optimizer.ema=0.99", Device.Kind.CPU, googlenet))
                 .recipe();
         assertThat(others.optimizer().clip()).isEqualTo(1.5);

@@ -29,7 +29,6 @@ import java.util.stream.Stream;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
@@ -71,7 +70,7 @@ class FeatureCacheTest {
     }
 
     private FeatureExtraction extraction(FrozenBackbone backbone, DType type, FeatureCache cache) {
-        return new FeatureExtraction(new FeatureExtractor(backbone, 8, type), ImageLimits.DEFAULT, Optional.of(cache));
+        return new FeatureExtraction(new FeatureExtractor(backbone, 8, type), Optional.of(cache));
     }
 
     private FeatureTable table(FeatureExtraction extraction, List<Sample> images, Crops some) throws IOException {

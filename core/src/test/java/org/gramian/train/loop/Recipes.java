@@ -2,6 +2,8 @@ package org.gramian.train.loop;
 
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.gramian.image.augment.Augmentation;
+import org.gramian.image.crop.CropPlan;
 import org.gramian.linear.LinearSolver;
 import org.gramian.train.Sgd;
 import org.gramian.train.StiefelOptions;
@@ -16,7 +18,7 @@ final class Recipes {
     private Recipes() {}
 
     static StageRecipe stage(int epochs, double rate, String schedule, double warmup) {
-        return new StageRecipe(epochs, rate, 0.5, Schedule.parse(schedule), warmup);
+        return new StageRecipe(epochs, rate, 0.5, Schedule.parse(schedule), warmup, false);
     }
 
     /** A stage whose rate is that of descriptors of length 1. */
@@ -29,11 +31,11 @@ final class Recipes {
         return new Recipe(
                 stage1,
                 stage2,
-                new OptimizerRecipe(Sgd.defaults(0)),
+                new OptimizerRecipe(Sgd.defaults(0), 0, 0),
                 new Batching(4, 1),
                 new Recipe.Loss(0, Recipe.Loss.ClassWeights.NONE),
                 Recipe.Precision.F32,
-                Recipe.Augmenting.NONE,
+                new Recipe.Augmenting(Augmentation.NONE, CropPlan.DEFAULT_SIZE, 0, 0),
                 Optional.empty(),
                 Optional.empty(),
                 0,
@@ -71,7 +73,7 @@ final class Recipes {
     }
 
     static Recipe withoutMomentum(Recipe recipe) {
-        return with(recipe, new OptimizerRecipe(new Sgd(0, 0, 0, StiefelOptions.defaults())));
+        return with(recipe, new OptimizerRecipe(new Sgd(0, 0, 0, StiefelOptions.defaults()), 0, 0));
     }
 
     static Recipe with(Recipe recipe, OptimizerRecipe optimizer) {

@@ -18,7 +18,6 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
@@ -178,7 +177,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
                     parts,
                     CROPS.training(recipe.seed()),
                     CROPS.testing(),
-                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)),
+                    new FeatureExtraction(extractor, Optional.of(cache)),
                     Map.of(),
                     Optional.empty());
             Optional<Cancellation.Reason> early = new TwoStageTraining(model, recipe, material, context)

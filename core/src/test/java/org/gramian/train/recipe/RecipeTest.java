@@ -18,8 +18,8 @@ class RecipeTest {
     @Test
     void tooLargeRateIsRefused() {
         Schedule constant = Schedule.parse("constant");
-        assertRejected(() -> new StageRecipe(1, 1e39, 1, constant, 0), "learning rate", "1.0E39");
-        assertRejected(() -> new StageRecipe(1, 1e30, 1e30, constant, 0), "learning rate", 1e30 * 1e30);
-        assertRejected(() -> new StageRecipe(1, 1, 1e39, constant, 0), "backbone", "1.0E39");
+        assertRejected(() -> new StageRecipe(1, 1e39, 1, constant, 0, false), "learning rate", "1.0E39");
+        assertRejected(() -> new StageRecipe(1, 1e30, 1e30, constant, 0, false), "learning rate", 1e30 * 1e30);
+        assertRejected(() -> new StageRecipe(1, 1, 1e39, constant, 0, false), "backbone", "1.0E39");
     }
 }

@@ -30,7 +30,6 @@ import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Temperature;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
@@ -120,7 +119,7 @@ public final class SparkTrainer {
         this.network = network;
         FeatureExtractor extractor =
                 new FeatureExtractor(network, FeatureExtractor.DEFAULT_BATCH, config.get(TrainConfig.FEATURE_TYPE));
-        this.extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty());
+        this.extraction = new FeatureExtraction(extractor, Optional.empty());
         this.trainingCrops = config.trainingCrops();
         this.testCrops = config.testPlan().testing();
         LabelledImages.Counts counts = images.counts();

@@ -19,7 +19,6 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.StructType;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -117,7 +116,7 @@ class SparkTrainerTest {
                             training, config.recipe().solver().isPresent() ? List.of() : validation, List.of()),
                     config.trainingCrops(),
                     config.testPlan().testing(),
-                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)),
+                    new FeatureExtraction(extractor, Optional.of(cache)),
                     Map.of(),
                     Optional.empty());
             new TwoStageTraining(model, config.recipe(), data, TrainingContext.of(Device.CPU)).run((_, _) -> {});

@@ -4,8 +4,6 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.stream.Stream;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Tensor;
@@ -27,10 +25,8 @@ public final class FeatureMaps {
      */
     public static Var convolve(Var input, Var weight, @Nullable Var bias, Convolution convolution) {
         boolean mixed = input.value().type() == DType.BF16;
-        List<Var> parameters = Stream.of(Optional.of(weight), Optional.ofNullable(bias))
-                .flatMap(Optional::stream)
-                .map(each -> mixed ? each.to(DType.BF16) : each)
-                .toList();
+        List<Var> parameters = (bias == null ? List.of(weight) : List.of(weight, bias))
+                .stream().map(each -> mixed ? each.to(DType.BF16) : each).toList();
         List<Var> inputs = new ArrayList<>(List.of(input));
         inputs.addAll(parameters);
         return input.tape().apply(inputs, () -> {

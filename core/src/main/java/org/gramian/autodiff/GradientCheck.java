@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -42,14 +43,14 @@ public final class GradientCheck {
 
     private final Function<List<Var>, Var> function;
     private final Function<List<Var>, Var> reference;
-    private final UpstreamChoice upstream;
+    private final UnaryOperator<Tensor> upstream;
     private final double step;
     private final int mostElements;
 
     private GradientCheck(
             Function<List<Var>, Var> function,
             Function<List<Var>, Var> reference,
-            UpstreamChoice upstream,
+            UnaryOperator<Tensor> upstream,
             double step,
             int mostElements) {
         this.function = function;
@@ -57,12 +58,6 @@ public final class GradientCheck {
         this.upstream = upstream;
         this.step = step;
         this.mostElements = mostElements;
-    }
-
-    /** Chooses the upstream gradient for a result. */
-    @FunctionalInterface
-    public interface UpstreamChoice {
-        Tensor choose(Tensor result);
     }
 
     /**
@@ -94,8 +89,8 @@ public final class GradientCheck {
                 Integer.MAX_VALUE);
     }
 
-    /** Returns this check with another upstream gradient. */
-    public GradientCheck withUpstream(UpstreamChoice choice) {
+    /** Returns this check with another upstream gradient, chosen for the result. */
+    public GradientCheck withUpstream(UnaryOperator<Tensor> choice) {
         return new GradientCheck(function, reference, choice, step, mostElements);
     }
 
@@ -137,7 +132,7 @@ public final class GradientCheck {
                 variables.add(tape.variable(input));
             }
             Var result = function.apply(variables);
-            Tensor g = upstream.choose(result.value()).to(result.value().device());
+            Tensor g = upstream.apply(result.value()).to(result.value().device());
             List<Deviation> deviations = new ArrayList<>();
             try (Gradients gradients =
                     result.wantsGradient() ? tape.backward(result, g) : new Gradients(new HashMap<>())) {

@@ -106,7 +106,7 @@ final class GpuStiefelStep {
                     Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
                     Tensor first = transported.mul(adamW.beta1()).addScaled(riemannian, 1 - adamW.beta1());
                     state.put(AdamW.FIRST_MOMENT, first);
-                    yield alongAdam(parameter, first, riemannian, new Adaptive(factor, adamW), state);
+                    yield alongAdam(parameter, first, riemannian, factor, adamW, state);
                 }
             };
         }
@@ -146,10 +146,13 @@ final class GpuStiefelStep {
         return s;
     }
 
-    private record Adaptive(double factor, AdamW options) {}
-
     private Tangent alongAdam(
-            Parameter parameter, Tensor first, Tensor riemannian, Adaptive adaptive, Map<String, Tensor> state) {
+            Parameter parameter,
+ Tensor first,
+ Tensor riemannian,
+ double factor,
+ AdamW adamW,
+ Map<String, Tensor> state) {
         Tensor w = parameter.value();
         Tensor second = optimizer.stateOrZeros(parameter, AdamW.SECOND_MOMENT);
         Tensor next = Tensors.empty(second.shape(), second);
@@ -164,8 +167,8 @@ final class GpuStiefelStep {
                 next,
                 rate,
                 count,
-                adaptive.factor,
-                adaptive.options.beta2(),
+                factor,
+                adamW.beta2(),
                 AdamW.EPSILON);
         state.put(AdamW.SECOND_MOMENT, next);
         Tangent tangent = new Tangent(Tensors.empty(w.shape(), w), Tensors.empty(w.shape(), w));

@@ -104,7 +104,7 @@ class KernelGradientTest {
             for (long seed = 1; seed <= 4; seed++) {
                 try (Scope _ = Scope.open()) {
                     Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 6, 4);
-                    Tensor g = upstream.choose(SampleMatrices.gaussian(SampleMatrices.random(0), 2, 6, 6));
+                    Tensor g = upstream.apply(SampleMatrices.gaussian(SampleMatrices.random(0), 2, 6, 6));
                     Tensor gradient = gradient(kernel, maps, g);
                     for (int image = 0; image < 2; image++) {
                         double[][] expected =

@@ -1,6 +1,6 @@
 package org.gramian.spd;
 
-import org.gramian.autodiff.GradientCheck;
+import java.util.function.UnaryOperator;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Scope;
@@ -9,23 +9,23 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /** The upstream gradients of matrices that an adjoint must get right. */
-enum Upstream implements GradientCheck.UpstreamChoice {
+enum Upstream implements UnaryOperator<Tensor> {
     GAUSSIAN {
         @Override
-        public Tensor choose(Tensor result) {
+        public Tensor apply(Tensor result) {
             return SampleMatrices.gaussian(
                     SampleMatrices.random(23), result.shape().sizes());
         }
     },
     SYMMETRIC {
         @Override
-        public Tensor choose(Tensor result) {
-            return Decompositions.symmetric(GAUSSIAN.choose(result));
+        public Tensor apply(Tensor result) {
+            return Decompositions.symmetric(GAUSSIAN.apply(result));
         }
     },
     UPPER_TRIANGLE {
         @Override
-        public Tensor choose(Tensor result) {
+        public Tensor apply(Tensor result) {
             try (Scope scope = Scope.open()) {
                 int size = (int) result.size(-1);
                 double[] mask = new double[size * size];
@@ -35,7 +35,7 @@ enum Upstream implements GradientCheck.UpstreamChoice {
                     }
                 }
                 Tensor upper = Tensors.of(mask, Shape.of(size, size), DType.F64);
-                return scope.keep(GAUSSIAN.choose(result).mul(upper));
+                return scope.keep(GAUSSIAN.apply(result).mul(upper));
             }
         }
     }

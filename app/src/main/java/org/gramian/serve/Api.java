@@ -29,7 +29,6 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelCard;
-import org.gramian.model.ModelHeader;
 import org.gramian.model.Prediction;
 import org.gramian.report.AnomalyOverlay;
 import org.gramian.report.DetectorMeasures;
@@ -74,12 +73,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
     void model(Context context) throws HttpError {
         requireOnly(context.queryParamMap(), List.of());
         try (ModelSlot.Lease lease = slot.lease()) {
-            ObjectNode document = switch (lease.model()) {
-                case LoadedModel classifier -> model(classifier);
-                case LoadedDetector detector -> DetectorJson.model(detector);
-            };
-            lease.model().drift().ifPresent(drift -> document.set("drift", DetectorJson.drift(drift.state())));
-            answer(context, document);
+            answer(context, lease.model().describe());
         }
     }
 
@@ -88,15 +82,15 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         RequestBody.check(context, limits.upload());
         try (Admission.Ticket ticket = admission.enter();
                 ModelSlot.Lease lease = slot.lease()) {
-            if (query.explain()) {
-                requireExplained(lease.model());
-            }
             switch (lease.model()) {
                 case LoadedDetector detector -> {
                     Batcher.Job job = new Batcher.Job(lease, Set.of(), false, ticket);
                     respond(context, job, (image, outcome, _) -> inspection(query, detector, image, outcome));
                 }
                 case LoadedModel classifier -> {
+                    if (query.explain()) {
+                        requireExplained(classifier);
+                    }
                     Set<Engine.Rows> rows = EnumSet.of(Engine.Rows.SCORES);
                     if (query.nearest() > 0 && classifier.nearest().isPresent()) {
                         rows.add(Engine.Rows.DESCRIPTORS);
@@ -182,7 +176,8 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
     private CompletableFuture<ObjectNode> inspection(
             Query query, LoadedDetector detector, UploadedImage image, Batcher.Outcome outcome) {
         Inspection found = ((Batcher.Inspected) outcome).inspection();
-        observe(detector, found.pValue());
+        detector.recent().add(found.pValue());
+        meters.pValue(found.pValue());
         ObjectNode result = object().put("name", image.name());
         result.setAll((ObjectNode)
                 JsonText.tree(DetectorMeasures.json(found, detector.opened().card())));
@@ -192,12 +187,6 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
             result.putObject("explanation").put("heat", source(heat));
         }
         return CompletableFuture.completedFuture(result);
-    }
-
-    /** Adds a p-value to the recent ones of a model. */
-    private void observe(ServedModel model, double pValue) {
-        model.drift().ifPresent(drift -> drift.add(pValue));
-        meters.pValue(pValue);
     }
 
     private CompletableFuture<ObjectNode> prediction(
@@ -330,24 +319,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         }
     }
 
-    static ObjectNode model(LoadedModel model) {
-        ModelHeader header = model.header();
-        ObjectNode document = object().put("name", model.name()).put("kind", "classifier");
-        ArrayNode classes = document.putArray("classes");
-        header.card().classes().forEach(classes::add);
-        document.put("backbone", header.backbone().name())
-                .put("layer", header.backbone().layer())
-                .put("pooling", header.head().pooling().text())
-                .put("engine", model.opened().engineName())
-                .put("descriptorSize", header.descriptorSize())
-                .put("parameters", header.count(""));
-        ObjectNode metrics = document.putObject("metrics");
-        header.card().metrics().forEach((name, value) -> metrics.put(name, value));
-        return document.put("gallery", model.nearest().isPresent())
-                .put("explain", model.incompatibility().isEmpty());
-    }
-
-    static ObjectNode unreadable(UploadedImage image, ReadResult.Unreadable reason, Limits limits) {
+    private static ObjectNode unreadable(UploadedImage image, ReadResult.Unreadable reason, Limits limits) {
         ObjectNode result = object().put("name", image.name());
         result.putObject("error")
                 .put("code", "unreadable")
@@ -373,7 +345,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         };
     }
 
-    static ObjectNode prediction(UploadedImage image, Prediction prediction, int count) {
+    private static ObjectNode prediction(UploadedImage image, Prediction prediction, int count) {
         ObjectNode result = object().put("name", image.name())
                 .put("class", prediction.className())
                 .put("probability", prediction.probability());
@@ -419,7 +391,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         return PNG + Base64.getEncoder().encodeToString(HeatImage.png(heat));
     }
 
-    static void requireExplained(ServedModel loaded) throws HttpError {
+    private static void requireExplained(LoadedModel loaded) throws HttpError {
         Optional<String> reason = loaded.incompatibility();
         if (reason.isPresent()) {
             throw HttpError.wrong("explain=true is not supported by this model: " + reason.get());

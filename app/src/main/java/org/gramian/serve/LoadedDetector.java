@@ -2,14 +2,17 @@ package org.gramian.serve;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.Set;
+import org.gramian.anomaly.DetectorCard;
 import org.gramian.export.OpenDetector;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
 import org.gramian.model.Engine;
+import org.gramian.report.DetectorMeasures;
+import tools.jackson.databind.node.ObjectNode;
 
 /** A served detector of anomalies. */
 record LoadedDetector(String name, OpenDetector opened, Drift recent) implements ServedModel {
@@ -51,13 +54,30 @@ record LoadedDetector(String name, OpenDetector opened, Drift recent) implements
     }
 
     @Override
-    public Optional<String> incompatibility() {
-        return Optional.empty();
-    }
-
-    @Override
-    public Optional<Drift> drift() {
-        return Optional.of(recent);
+    public ObjectNode describe() {
+        DetectorCard card = opened.card();
+        ObjectNode document = Api.object()
+                .put("name", name)
+                .put("kind", "detector")
+                .put("backbone", opened.backbone())
+                .put("detector", opened.kind().toLowerCase(Locale.ROOT) + (card.wholeScale() > 0 ? "+mean" : ""))
+                .put("engine", opened.engineName())
+                .put("width", card.width())
+                .put("height", card.height())
+                .put("tile", card.tile())
+                .put("goodImages", card.calibration().size())
+                .put("falseAlarms", card.falseAlarms())
+                .put("threshold", DetectorMeasures.finite(card.threshold()))
+                .putPOJO("metrics", card.metrics())
+                .put("explain", true);
+        Drift.State state = recent.state();
+        document.putObject("drift")
+                .put("images", state.images())
+                .put("detected", state.isDrift())
+                .put("distance", DetectorMeasures.finite(state.distance()))
+                .put("limit", state.limit())
+                .put("level", Drift.LEVEL);
+        return document;
     }
 
     @Override

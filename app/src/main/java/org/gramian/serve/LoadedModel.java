@@ -22,6 +22,7 @@ import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
 import org.gramian.model.Model;
 import org.gramian.model.ModelHeader;
+import tools.jackson.databind.node.ObjectNode;
 
 /** A served classifier. */
 public record LoadedModel(String name, OpenModel opened, Optional<NearestImages> nearest) implements ServedModel {
@@ -31,12 +32,7 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
 
     /** How to load the model of a server, again whenever one of these files changes. */
     public record Source(List<Path> files, Loader loader) {
-        /** Returns the source of a model file, with the gallery beside it. */
-        public static Source of(Path file, OpenModel.Request request) {
-            return of(file, request, OptionalDouble.empty());
-        }
-
-        /** Returns the source of a model file; a rate of false alarms replaces that of a detector. */
+        /** Returns the source of a model file, with the gallery beside it; a rate of false alarms replaces that of a detector. */
         public static Source of(Path file, OpenModel.Request request, OptionalDouble falseAlarms) {
             return new Source(List.of(file, file.resolveSibling(Gallery.FILE)), events -> {
                 if (OpenDetector.isDetector(file)) {
@@ -108,12 +104,22 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
     }
 
     @Override
-    public Optional<Drift> drift() {
-        return Optional.empty();
+    public ObjectNode describe() {
+        ObjectNode document = Api.object().put("name", name).put("kind", "classifier");
+        document.putPOJO("classes", header().card().classes())
+                .put("backbone", header().backbone().name())
+                .put("layer", header().backbone().layer())
+                .put("pooling", header().head().pooling().text())
+                .put("engine", opened.engineName())
+                .put("descriptorSize", header().descriptorSize())
+                .put("parameters", header().count(""))
+                .putPOJO("metrics", header().card().metrics());
+        return document.put("gallery", nearest.isPresent())
+                .put("explain", incompatibility().isEmpty());
     }
 
-    @Override
-    public Optional<String> incompatibility() {
+    /** Returns why predictions cannot be explained; empty if they can. */
+    Optional<String> incompatibility() {
         return opened.gradients().isEmpty()
                 ? Optional.of("its engine, " + opened.engineName() + ", computes no gradients")
                 : Explainer.incompatibility(header().head());

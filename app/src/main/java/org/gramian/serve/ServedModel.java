@@ -1,12 +1,12 @@
 package org.gramian.serve;
 
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
 import org.gramian.model.Engine;
+import tools.jackson.databind.node.ObjectNode;
 
 /** A served model: a classifier or a detector of anomalies. */
 public sealed interface ServedModel permits LoadedModel, LoadedDetector {
@@ -27,11 +27,8 @@ public sealed interface ServedModel permits LoadedModel, LoadedDetector {
     /** Computes images of the same rows, on the computing thread. */
     List<? extends Batcher.Outcome> compute(List<Input> batch, Set<Engine.Rows> rows);
 
-    /** Returns why predictions cannot be explained; empty if they can. */
-    Optional<String> incompatibility();
-
-    /** Returns the p-values of recent images; empty for a model without p-values. */
-    Optional<Drift> drift();
+    /** Returns the content of {@code /v1/model}. */
+    ObjectNode describe();
 
     void release();
 }

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Base64;
+import java.util.OptionalDouble;
 import javax.imageio.ImageIO;
 import org.gramian.anomaly.Detector;
 import org.gramian.anomaly.Inspection;
@@ -48,7 +49,7 @@ class DetectorServerTest {
     }
 
     private static Served serve(Path file, EngineChoice engine) throws IOException {
-        LoadedModel.Source source = LoadedModel.Source.of(file, OpenModel.Request.of(engine));
+        LoadedModel.Source source = LoadedModel.Source.of(file, OpenModel.Request.of(engine), OptionalDouble.empty());
         return new Served(
                 Server.start(ServeOptions.local(0), source, Server.Listener.NONE), HttpClient.newHttpClient());
     }

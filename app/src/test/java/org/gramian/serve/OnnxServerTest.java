@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.util.OptionalDouble;
 import org.gramian.cli.TinyModel;
 import org.gramian.export.OpenModel;
 import org.gramian.export.OpenModel.EngineChoice;
@@ -29,7 +30,7 @@ class OnnxServerTest {
 
     private static JsonNode ask(Path file, EngineChoice choice, String name) throws Exception {
         LoadedModel.Source source =
-                LoadedModel.Source.of(file, OpenModel.Request.of(choice).withGradients());
+                LoadedModel.Source.of(file, OpenModel.Request.of(choice).withGradients(), OptionalDouble.empty());
         Server server = Server.start(ServeOptions.local(0), source, Server.Listener.NONE);
         try (Served served = new Served(server, HttpClient.newHttpClient())) {
             JsonNode model = Served.json(served.get("/v1/model"));

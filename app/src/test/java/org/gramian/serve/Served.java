@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
@@ -59,7 +60,8 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
 
     /** A model file in libtorch, with the gallery beside it. */
     static LoadedModel.Source source(Path file) {
-        return LoadedModel.Source.of(file, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH));
+        return LoadedModel.Source.of(
+                file, OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH), OptionalDouble.empty());
     }
 
     static LoadedModel load(Path file) throws IOException {

@@ -14,7 +14,6 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.gramian.basis.ByteSize;
-import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.SharedFolderLock;
 import org.gramian.cli.common.CommandHint;
@@ -45,33 +44,28 @@ public final class CacheCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();
 
-    @Option(names = "--json", description = "print JSON")
-    private boolean json;
-
-    record Row(String name, long bytes, Instant lastUse) {}
-
-    private record Listing(String folder, long bytes, long featureLimitBytes, List<Row> entries) {}
+    private record Row(String name, long bytes, Instant lastUse) {}
 
     @Override
     public Integer call() throws IOException {
         Path folder = CacheFolder.ofProcess();
         List<Row> rows = rows(folder);
-        long total = rows.stream().mapToLong(Row::bytes).sum();
         Path disk = folder.resolve(FEATURES).toAbsolutePath();
         while (!Files.isDirectory(disk)) {
             disk = Objects.requireNonNull(disk.getParent(), "a disk has a root folder");
         }
         long limit = FeatureCache.limit(disk);
-        if (json) {
-            console.out().println(JsonText.indented(new Listing(folder.toString(), total, limit, rows)));
-            return ExitCode.DONE;
-        }
         console.out().println("folder: " + folder);
         String line = "%-50s %10s  %s%n";
         console.out().printf(line, "name", "size", "last use");
         rows.forEach(row ->
                 console.out().printf(line, QuotedText.visible(row.name), ByteSize.text(row.bytes), age(row.lastUse)));
-        console.out().printf(line, "total", ByteSize.text(total), "");
+        console.out()
+                .printf(
+                        line,
+                        "total",
+                        ByteSize.text(rows.stream().mapToLong(Row::bytes).sum()),
+                        "");
         console.out()
                 .println("features: limit "
                         + (limit == Long.MAX_VALUE ? "none" : ByteSize.text(limit)) + "; remove with: "
@@ -80,7 +74,7 @@ public final class CacheCommand implements Callable<Integer> {
     }
 
     /** What a cache folder holds: a row for each file of features, each file of weights, and everything else. */
-    static List<Row> rows(Path folder) throws IOException {
+    private static List<Row> rows(Path folder) throws IOException {
         List<Row> rows = new ArrayList<>();
         if (!Files.isDirectory(folder)) {
             return rows;

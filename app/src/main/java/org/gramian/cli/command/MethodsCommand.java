@@ -1,6 +1,5 @@
 package org.gramian.cli.command;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
@@ -10,7 +9,6 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
-import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
@@ -21,6 +19,7 @@ import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.PoolingStage;
+import org.gramian.report.Figures;
 import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -41,11 +40,8 @@ public final class MethodsCommand implements Callable<Integer> {
     /** Word of a pooling's text: not an argument after a colon, a comma or an equals sign. */
     private static final Pattern WORD = Pattern.compile("(?<![a-z0-9.=:,-])[a-z][a-z0-9-]*");
 
-    /** Output formats. */
-    enum Format {
-        TABLE,
-        JSON
-    }
+    /** Training images, on whose number some sizes depend. */
+    private static final int IMAGES = 1000;
 
     private static final String ROW = "%-20s %-36s %11s %11s  %-10s %s%n";
 
@@ -65,55 +61,31 @@ public final class MethodsCommand implements Callable<Integer> {
     @Option(names = "--layer", paramLabel = "LAYER", description = "layer (default: the backbone's default layer)")
     private @Nullable String layer;
 
-    @Option(
-            names = "--images",
-            paramLabel = "N",
-            defaultValue = "1000",
-            description = "training images, for sizes that depend on them (default: ${DEFAULT-VALUE})")
-    private int images;
-
-    @Option(
-            names = "--format",
-            paramLabel = "FORMAT",
-            defaultValue = "table",
-            description = "output format: table or json (default: ${DEFAULT-VALUE})")
-    private Format format;
-
     @Parameters(arity = "0..1", paramLabel = "NAME", description = "a method, e.g. bcnn")
     private @Nullable String name;
 
     @Override
     public Integer call() throws IOException {
-        if (images < 1) {
-            throw new IllegalArgumentException("--images: expected at least 1, found " + images);
-        }
         Backbone whole = OnnxImport.backbone(network, weights.store());
         Backbone backbone = layer == null ? whole : whole.cutAt(layer);
-        List<Method> chosen =
-                name == null ? Methods.all() : List.of(find(name.strip().toLowerCase(Locale.ROOT)));
-        List<MethodRow> rows = chosen.stream()
-                .map(method -> MethodRow.of(method, backbone, images))
-                .toList();
-        if (format == Format.JSON) {
-            console.out().println(JsonText.indented(name == null ? rows : rows.getFirst()));
-        } else if (name == null) {
-            printAll(rows, backbone);
+        if (name == null) {
+            printAll(backbone);
         } else {
-            printOne(rows.getFirst(), backbone);
+            String typed = name.strip().toLowerCase(Locale.ROOT);
+            printOne(
+                    Methods.find(typed)
+                            .orElseThrow(() -> new IllegalArgumentException("expected a method, found '" + typed + "'"
+                                    + NearestWord.suggestion(typed, Methods.names())
+                                    + "; 'gramian methods' lists all")),
+                    backbone);
         }
         return ExitCode.DONE;
     }
 
-    private static Method find(String name) {
-        return Methods.find(name)
-                .orElseThrow(() -> new IllegalArgumentException("expected a method, found '" + name + "'"
-                        + NearestWord.suggestion(name, Methods.names()) + "; 'gramian methods' lists all"));
-    }
-
-    private String context(Backbone backbone) {
+    private static String context(Backbone backbone) {
         int side = backbone.about().size();
         Shape features = backbone.features(side, side);
-        return "on %s at %s (%d channels, %d×%d positions of images of %d×%d), %d training image%s"
+        return "on %s at %s (%d channels, %d×%d positions of images of %d×%d), %d training images"
                 .formatted(
                         backbone.name(),
                         backbone.layer(),
@@ -122,28 +94,31 @@ public final class MethodsCommand implements Callable<Integer> {
                         features.at(2),
                         side,
                         side,
-                        images,
-                        images == 1 ? "" : "s");
+                        IMAGES);
     }
 
     /** Prints one line for each method, by family. */
-    private void printAll(List<MethodRow> rows, Backbone backbone) {
+    private void printAll(Backbone backbone) {
         PrintWriter out = console.out();
         out.printf(ROW, "name", "title", "descriptor", "parameters", "classifier", "pooling");
         for (Method.Family family : Method.Family.values()) {
             out.printf("%n%s%n", family.text());
-            rows.stream()
-                    .filter(row -> row.family.equals(family.text()))
-                    .forEach(row -> out.printf(
-                            ROW,
-                            row.name,
-                            row.title,
-                            number(row.descriptor),
-                            row.trained == null || row.fitted == null ? "-" : number(row.trained + row.fitted),
-                            row.classifier,
-                            row.incompatibility == null
-                                    ? row.pooling
-                                    : row.pooling + "  does not fit: " + row.incompatibility));
+            for (Method method : Methods.all()) {
+                if (method.family() == family) {
+                    String descriptor = "-";
+                    String parameters = "-";
+                    String pooling = method.pooling();
+                    try {
+                        Sizes sizes = Sizes.of(method, backbone);
+                        descriptor = Figures.count(sizes.descriptor);
+                        parameters = Figures.count(sizes.trained + sizes.fitted);
+                    } catch (IllegalArgumentException unfit) {
+                        pooling += "  does not fit: " + unfit.getMessage();
+                    }
+                    out.printf(
+                            ROW, method.name(), method.title(), descriptor, parameters, method.classifier(), pooling);
+                }
+            }
         }
         out.printf(
                 "%nSizes %s;%nchange them with --backbone and --layer. Parameters are those of the pooling, without"
@@ -152,26 +127,29 @@ public final class MethodsCommand implements Callable<Integer> {
     }
 
     /** Prints one method with the meaning of its stages. */
-    private void printOne(MethodRow row, Backbone backbone) {
-        line(row.name, row.title);
-        line("family", row.family);
-        line("formula", row.formula);
-        line("reference", row.reference);
-        line("pooling", row.pooling);
-        line("classifier", row.classifier);
+    private void printOne(Method method, Backbone backbone) {
+        line(method.name(), method.title());
+        line("family", method.family().text());
+        line("formula", method.formula());
+        line("reference", method.reference());
+        line("pooling", method.pooling());
+        line("classifier", method.classifier());
         line("", "");
-        if (row.incompatibility == null) {
-            if (!row.pooling.equals(row.resolved)) {
-                line("resolved", String.valueOf(row.resolved));
+        try {
+            Sizes sizes = Sizes.of(method, backbone);
+            if (!method.pooling().equals(sizes.resolved)) {
+                line("resolved", sizes.resolved);
             }
-            line("descriptor", number(row.descriptor) + " values");
-            line("parameters", number(row.trained) + " trained, " + number(row.fitted) + " fitted to data");
-        } else {
-            line("does not fit", row.incompatibility);
+            line("descriptor", Figures.count(sizes.descriptor) + " values");
+            line(
+                    "parameters",
+                    Figures.count(sizes.trained) + " trained, " + Figures.count(sizes.fitted) + " fitted to data");
+        } catch (IllegalArgumentException unfit) {
+            line("does not fit", String.valueOf(unfit.getMessage()));
         }
         line("", context(backbone));
         line("", "");
-        WORD.matcher(row.pooling)
+        WORD.matcher(method.pooling())
                 .results()
                 .map(MatchResult::group)
                 .distinct()
@@ -189,61 +167,18 @@ public final class MethodsCommand implements Callable<Integer> {
         console.out().println("%-12s %s".formatted(label, text).stripTrailing());
     }
 
-    private static String number(@Nullable Long count) {
-        return count == null ? "-" : String.format(Locale.ROOT, "%,d", count);
-    }
-
-    /** Method on a backbone; sizes are absent where it does not fit. */
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    private record MethodRow(
-            String name,
-            String title,
-            String family,
-            String pooling,
-            String backbone,
-            String layer,
-            int images,
-            @Nullable String resolved,
-            String classifier,
-            @Nullable Long descriptor,
-            @Nullable Long trained,
-            @Nullable Long fitted,
-            @Nullable String incompatibility,
-            String formula,
-            String reference) {
-        static MethodRow of(Method method, Backbone backbone, int images) {
-            String resolved = null;
-            Long descriptor = null;
-            Long trained = null;
-            Long fitted = null;
-            String incompatibility = null;
-            try {
-                Pooling pooling = Pooling.parse(method.pooling()).resolve(backbone, images);
-                requirePositions(pooling.aggregation(), backbone);
-                List<ParameterSpec> parameters = pooling.parameters(backbone.channels());
-                descriptor = pooling.descriptorSize(backbone.channels());
-                trained = count(parameters, false);
-                fitted = count(parameters, true);
-                resolved = pooling.text();
-            } catch (IllegalArgumentException unfit) {
-                incompatibility = unfit.getMessage();
-            }
-            return new MethodRow(
-                    method.name(),
-                    method.title(),
-                    method.family().text(),
-                    method.pooling(),
-                    backbone.name(),
-                    backbone.layer(),
-                    images,
-                    resolved,
-                    method.classifier(),
-                    descriptor,
-                    trained,
-                    fitted,
-                    incompatibility,
-                    method.formula(),
-                    method.reference());
+    /** Sizes of a method on a backbone: length of its descriptor, numbers of trained and fitted parameters. */
+    private record Sizes(String resolved, long descriptor, long trained, long fitted) {
+        /** @throws IllegalArgumentException if the method does not fit the backbone */
+        static Sizes of(Method method, Backbone backbone) {
+            Pooling pooling = Pooling.parse(method.pooling()).resolve(backbone, IMAGES);
+            requirePositions(pooling.aggregation(), backbone);
+            List<ParameterSpec> parameters = pooling.parameters(backbone.channels());
+            return new Sizes(
+                    pooling.text(),
+                    pooling.descriptorSize(backbone.channels()),
+                    count(parameters, false),
+                    count(parameters, true));
         }
 
         private static void requirePositions(Aggregation aggregation, Backbone backbone) {

@@ -5,7 +5,6 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -25,7 +24,6 @@ import org.gramian.backbone.weights.WeightInstaller;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights.Provenance;
-import org.gramian.basis.JsonText;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.InputOptions;
@@ -174,33 +172,20 @@ public final class WeightsCommand implements Runnable {
         @Mixin
         private final InputOptions.WeightsFolder weights = new InputOptions.WeightsFolder();
 
-        @Option(names = "--json", description = "print JSON")
-        private boolean json;
-
-        /** One line of the list; {@code mebibytes} is 0 if unknown. */
-        private record Row(String name, String state, double mebibytes, String licence, String source) {}
-
-        private record Content(String folder, List<Row> weights) {}
-
         @Override
         public Integer call() throws IOException {
             WeightStore store = weights.store();
-            List<Row> rows = new ArrayList<>();
-            for (WeightName name : names(store)) {
-                rows.add(row(store, name));
-            }
-            if (json) {
-                console.out()
-                        .println(JsonText.indented(new Content(store.folder().toString(), rows)));
-                return ExitCode.DONE;
-            }
             console.out().println("folder: " + store.folder());
             console.out().printf("%-22s %-12s %9s  %s%n", "name", "state", "MiB", "source; licence");
-            for (Row row : rows) {
-                String size = row.mebibytes == 0 ? "" : String.format(Locale.ROOT, "%.1f", row.mebibytes);
-                console.out().printf("%-22s %-12s %9s  %s; %s%n", row.name, row.state, size, row.source, row.licence);
+            for (WeightName name : names(store)) {
+                print(store, name);
             }
             return ExitCode.DONE;
+        }
+
+        private void print(WeightName name, String state, double mebibytes, String source, String licence) {
+            String size = mebibytes == 0 ? "" : String.format(Locale.ROOT, "%.1f", mebibytes); // 0: unknown
+            console.out().printf("%-22s %-12s %9s  %s; %s%n", name, state, size, source, licence);
         }
 
         /** Returns each architecture with its variants, and installed networks at the end. */
@@ -220,30 +205,29 @@ public final class WeightsCommand implements Runnable {
             return names;
         }
 
-        private static Row row(WeightStore store, WeightName name) throws IOException {
+        private void print(WeightStore store, WeightName name) throws IOException {
             if (store.isBundled(name)) {
                 BackboneInfo.Weights about = store.backbone(name).about().weights();
-                double size = BundledWeights.size() / MEBIBYTE;
-                return new Row(name.text(), "built in", size, about.licence(), about.source());
-            }
-            if (!store.holds(name)) {
+                print(name, "built in", BundledWeights.size() / MEBIBYTE, about.source(), about.licence());
+            } else if (store.holds(name)) {
+                double size = Files.size(store.file(name)) / MEBIBYTE;
+                try {
+                    Provenance noted = store.provenance(name);
+                    print(name, "installed", size, noted.source(), noted.licence());
+                } catch (IOException e) {
+                    print(name, "damaged", size, String.valueOf(e.getMessage()), "unknown");
+                }
+            } else {
                 String licence = store.backbone(name).about().weights().licence();
-                return PublicFile.of(name.text())
-                        .map(file -> new Row(
-                                name.text(),
-                                "get",
-                                file.mebibytes(),
-                                file.licence(),
-                                file.about() + ", " + file.file()))
-                        .orElseGet(() -> new Row(
-                                name.text(), "import", 0, licence, WeightStore.importable(name.architecture())));
-            }
-            double size = Files.size(store.file(name)) / MEBIBYTE;
-            try {
-                Provenance noted = store.provenance(name);
-                return new Row(name.text(), "installed", size, noted.licence(), noted.source());
-            } catch (IOException e) {
-                return new Row(name.text(), "damaged", size, "unknown", String.valueOf(e.getMessage()));
+                PublicFile.of(name.text())
+                        .ifPresentOrElse(
+                                file -> print(
+                                        name,
+                                        "get",
+                                        file.mebibytes(),
+                                        file.about() + ", " + file.file(),
+                                        file.licence()),
+                                () -> print(name, "import", 0, WeightStore.importable(name.architecture()), licence));
             }
         }
     }

@@ -12,8 +12,6 @@ import org.gramian.pooling.Pooling;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 class MethodsCommandTest {
     static List<String> names() {
@@ -44,17 +42,8 @@ class MethodsCommandTest {
         Run run = Run.of("methods", "--backbone", "vgg16", "--layer", "fc6").done();
         assertThat(run.out().lines())
                 .anyMatch(line -> line.matches("spatial-pyramid .* - +- +softmax +pyramid:3/l2  .*4×4.* 1×1 .*"));
-        JsonNode all = json("methods", "--backbone", "vgg16", "--layer", "fc6", "--format", "json");
-        assertThat(all.size()).isEqualTo(Methods.all().size());
-        JsonNode one = json("methods", "spatial-pyramid", "--backbone", "vgg16", "--layer", "fc6", "--format", "json");
-        assertThat(one.get("incompatibility").asString()).contains("4×4");
-        assertThat(one.has("descriptor")).isFalse();
         Run named = Run.of("methods", "spatial-pyramid", "--backbone", "vgg16", "--layer", "fc6");
         assertThat(named.out()).containsPattern("pyramid:3 .*4×4");
-    }
-
-    private static JsonNode json(Object... arguments) {
-        return JsonMapper.shared().readTree(Run.of(arguments).out());
     }
 
     @ParameterizedTest
@@ -70,25 +59,8 @@ class MethodsCommandTest {
     }
 
     @Test
-    void jsonHasAllFields() {
-        JsonNode all = json("methods", "--format", "json");
-        assertThat(all.size()).isEqualTo(Methods.all().size());
-        JsonNode gem = json("methods", "gem", "--format", "json");
-        assertThat(gem.get("descriptor").asLong()).isEqualTo(512);
-        assertThat(gem.get("trained").asLong()).isEqualTo(1);
-        assertThat(gem.get("fitted").asLong()).isZero();
-        assertThat(gem.get("resolved").asString()).isEqualTo("gem:3/l2");
-        assertThat(gem.has("incompatibility")).isFalse();
-        JsonNode fisher = json("methods", "fv-cnn", "--images", 9, "--format", "json");
-        assertThat(fisher.get("backbone").asString()).isEqualTo("vgg16");
-        assertThat(fisher.get("layer").asString()).isEqualTo("conv5_3");
-        assertThat(fisher.get("images").asInt()).isEqualTo(9);
-    }
-
-    @Test
     void rejectsWrongArguments() {
         Run.of("methods", "bccn").failed(ExitCode.USAGE, "'bccn'", "'bcnn'", "gramian methods");
-        Run.of("methods", "--images", 0).failed(ExitCode.USAGE, "--images", "1", "0");
         Run layer = Run.of("methods", "--backbone", "vgg16", "--layer", "conv5_4");
         assertThat(layer.code()).isEqualTo(ExitCode.USAGE);
     }

@@ -3,6 +3,7 @@ package org.gramian.cli.command;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.OptionalDouble;
 import org.gramian.cli.TinyRun;
 import org.gramian.cli.common.TrainedModel;
 import org.gramian.export.OpenModel;
@@ -38,7 +39,10 @@ public final class TinyService implements BeforeAllCallback {
     public static Server serve(Path run, ServeOptions options) throws IOException {
         return Server.start(
                 options,
-                LoadedModel.Source.of(TrainedModel.find(run), OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH)),
+                LoadedModel.Source.of(
+                        TrainedModel.find(run),
+                        OpenModel.Request.of(OpenModel.EngineChoice.LIBTORCH),
+                        OptionalDouble.empty()),
                 Server.Listener.NONE);
     }
 

@@ -97,9 +97,9 @@ final class OnnxBackboneTest extends TrainFixture {
     })
     void keepsPreprocessing(String input, String preprocessing) throws IOException {
         done(weights("import", "mine", network, "--input", input));
-        assertThat(done(Run.of("backbones", "mine", "--json", "--weights-dir", root.resolve("weights")))
+        assertThat(done(Run.of("backbones", "mine", "--weights-dir", root.resolve("weights")))
                         .out())
-                .contains("\"order\" : \"" + preprocessing.substring(0, 3) + "\"");
+                .containsPattern("images +" + preprocessing.substring(0, 3));
         Path file = root.resolve("weights").resolve("mine.safetensors");
         assertThat(Files.readString(file, StandardCharsets.ISO_8859_1)).contains(preprocessing);
     }

@@ -14,6 +14,7 @@ import java.util.SequencedMap;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -53,6 +54,15 @@ public final class JsonText {
 
     public static String of(Object value) {
         return JSON.writeValueAsString(value);
+    }
+
+    /** Returns an object with members in order, given as names and values; values may be null. */
+    public static SequencedMap<String, Object> object(@Nullable Object... namesAndValues) {
+        SequencedMap<String, @Nullable Object> object = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            object.put(String.valueOf(namesAndValues[i]), namesAndValues[i + 1]);
+        }
+        return object;
     }
 
     /** Returns a document as a tree. */

@@ -8,13 +8,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Columns;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Version;
@@ -33,24 +32,16 @@ import org.gramian.report.ReportFile;
 import org.gramian.report.ThumbnailSet;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian audit}: what in a folder of images would spoil training. */
-@Command(
-        name = "audit",
-        mixinStandardHelpOptions = true,
-        header = "Check a dataset: unreadable images, duplicates, class imbalance.",
-        description = """
+@Command(name = "audit", header = "Check a dataset: unreadable images, duplicates, class imbalance.", description = """
                 Reads every image once and reports class counts, unreadable images, duplicates and near-duplicates (also
                 across classes and splits), small or imbalanced classes, and unusual sizes, aspect ratios and colours.
                 Exit code 3 if an error would invalidate training.""")
-public final class AuditCommand implements Callable<Integer> {
+public final class AuditCommand extends ConsoleCommand {
     private static final Path STANDARD_OUTPUT = Path.of("-");
-
-    @Mixin
-    private final Console console = new Console();
 
     @Option(names = "--layout", paramLabel = "NAME", description = "layout, e.g. csv; see below (default: detected)")
     private @Nullable String layout;
@@ -80,8 +71,7 @@ public final class AuditCommand implements Callable<Integer> {
         Dataset dataset = dataset();
         AuditReport report = run(audit, dataset);
         // Before the files: the work is not lost if one of them cannot be written.
-        console.out().print(printed ? report.json() : new AuditTable(report, all, new StringBuilder()).format());
-        console.out().flush();
+        console.print(printed ? report.json() : new AuditTable(report, all, new StringBuilder()).format());
         if (json != null && !printed) {
             new ReportFile(json).write(report.json());
         }

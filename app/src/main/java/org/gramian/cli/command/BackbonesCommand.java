@@ -5,7 +5,6 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.gramian.backbone.Backbone;
@@ -13,7 +12,7 @@ import org.gramian.backbone.BackboneInfo;
 import org.gramian.backbone.Backbones;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.InputOptions.WeightsFolder;
 import org.gramian.cli.common.OnnxImport;
@@ -25,19 +24,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian backbones}: the networks that there are, or the layers of one. */
-@Command(
-        name = "backbones",
-        mixinStandardHelpOptions = true,
-        header = "List backbones and their layers.",
-        description = """
+@Command(name = "backbones", header = "List backbones and their layers.", description = """
                 Without NAME: all backbones with default layer, shape of its feature maps, number of parameters up to it and
                 in total, source and licence of the weights.
                 With NAME, of a backbone or of an ONNX file: its layers, each with the shape of its output and the parameters
                 up to it. Every layer can be the feature layer.""")
-public final class BackbonesCommand implements Callable<Integer> {
-    @Mixin
-    private final Console console = new Console();
-
+public final class BackbonesCommand extends ConsoleCommand {
     @Option(
             names = "--size",
             paramLabel = "N",

@@ -11,25 +11,22 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.SharedFolderLock;
 import org.gramian.cli.common.CommandHint;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.Durations;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.tensor.library.CacheFolder;
 import org.gramian.train.feature.FeatureCache;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code gramian cache}: lists what the cache folder holds. */
 @Command(
         name = "cache",
-        mixinStandardHelpOptions = true,
         header = "List the cache folder and remove old files.",
         description = """
                 Lists features, weights and unpacked libraries with their sizes and last use. The folder is GRAMIAN_CACHE, or
@@ -37,12 +34,9 @@ import picocli.CommandLine.Option;
                 (default: 10GB or a tenth of the free disk space, whichever is smaller; none: no limit) are removed.""",
         synopsisSubcommandLabel = "[prune]",
         subcommands = CacheCommand.Prune.class)
-public final class CacheCommand implements Callable<Integer> {
+public final class CacheCommand extends ConsoleCommand {
     private static final String FEATURES = "features";
     private static final List<String> LIBRARIES = List.of("libtorch-", "onnxruntime-");
-
-    @Mixin
-    private final Console console = new Console();
 
     private record Row(String name, long bytes, Instant lastUse) {}
 
@@ -132,17 +126,10 @@ public final class CacheCommand implements Callable<Integer> {
     }
 
     /** {@code gramian cache prune}: removes old features, and unpacked libraries with {@code --all}. */
-    @Command(
-            name = "prune",
-            mixinStandardHelpOptions = true,
-            header = "Remove the least recently used features.",
-            description = """
+    @Command(name = "prune", header = "Remove the least recently used features.", description = """
                     Removes the least recently used features above the limit GRAMIAN_CACHE_SIZE, e.g. 2GB. Removed files are
                     computed or unpacked again when needed. Weights, and libraries in use by a running process, are kept.""")
-    static final class Prune implements Callable<Integer> {
-        @Mixin
-        private final Console console = new Console();
-
+    static final class Prune extends ConsoleCommand {
         @Option(names = "--all", description = "remove all features and unpacked libraries")
         private boolean all;
 

@@ -112,8 +112,7 @@ final class DetectorCommands {
         evaluation.skipped().forEach(image -> console.warn("skipping " + QuotedText.visible(image)));
         Map<String, Object> measures =
                 DetectorMeasures.json(evaluation, detector.card().threshold());
-        console.out().print(DetectorText.measures(measures, detector.card()));
-        console.out().flush();
+        console.print(DetectorText.measures(measures, detector.card()));
         if (json != null) {
             JsonText.write(json, measures);
         }
@@ -138,7 +137,6 @@ final class DetectorCommands {
             JsonText.write(json, result.json());
         }
         console.out().println(result.text());
-        console.out().flush();
         console.say("wrote " + out);
         return ExitCode.DONE;
     }
@@ -151,10 +149,8 @@ final class DetectorCommands {
         }
         try (Detector detector = Detector.load(file)) {
             Map<String, Object> content = content(file, kind.toLowerCase(Locale.ROOT), detector.card());
-            console.out()
-                    .print(json ? JsonText.indented(content) + System.lineSeparator() : DetectorText.table(content));
+            console.print(json ? JsonText.indented(content) + System.lineSeparator() : DetectorText.table(content));
         }
-        console.out().flush();
         return ExitCode.DONE;
     }
 

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.ParameterSet;
@@ -21,7 +20,7 @@ import org.gramian.check.PoolingCheck;
 import org.gramian.check.doctor.CheckResult;
 import org.gramian.check.doctor.LayerCheck;
 import org.gramian.check.doctor.RuleCheck;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
@@ -44,7 +43,6 @@ import picocli.CommandLine.Option;
 /** {@code gramian doctor}: what is installed, whether it computes right, and how fast. */
 @Command(
         name = "doctor",
-        mixinStandardHelpOptions = true,
         header = "Check the installation: libtorch, GPU, numerical accuracy, speed.",
         description = """
                 Shows versions, device, libtorch and threads, checks the gradient of every layer against central
@@ -53,13 +51,10 @@ import picocli.CommandLine.Option;
                 With --pooling, compares the gradients of one pooling with central differences in double precision instead, on
                 small random features, for 8 to 100 elements of the features and of every parameter. Formulas of the paper or
                 its authors that are not the derivative must deviate by exactly the documented amount.""")
-public final class DoctorCommand implements Callable<Integer> {
+public final class DoctorCommand extends ConsoleCommand {
     private static final Pooling POOLING = Pooling.parse("conv:256/rbf/spd:128/relu/triu/root/l2");
     private static final Shape FEATURES = Shape.of(8, 256, 14, 14);
     private static final int TIMED_STEPS = 5;
-
-    @Mixin
-    private final Console console = new Console();
 
     @Mixin
     private final TorchOptions torch = new TorchOptions();

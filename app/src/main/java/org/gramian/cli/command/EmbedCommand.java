@@ -8,15 +8,12 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.EngineOptions;
-import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Version;
 import org.gramian.export.OpenModel;
@@ -40,25 +37,18 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian embed}: writes descriptors of a folder of images, for search, clustering or another classifier. */
-@Command(
-        name = "embed",
-        mixinStandardHelpOptions = true,
-        header = "Write descriptors (embeddings) of images.",
-        description = """
+@Command(name = "embed", header = "Write descriptors (embeddings) of images.", description = """
                 Computes the output of the model's pooling, for search, clustering or another classifier.
                 The extension of OUT selects the format: .csv and .parquet have a row per image with its name and
                 class; .safetensors has
                 'descriptors' [rows, d], 'labels' [rows] and 'image' [rows], an index into the metadata 'names', with 'classes'
                 and 'unreadable', each as JSON.
                 Unreadable images are skipped and listed; the exit code is then 3.""")
-public final class EmbedCommand implements Callable<Integer> {
+public final class EmbedCommand extends ConsoleCommand {
     enum CropRows {
         MEAN,
         EACH
     }
-
-    @Mixin
-    private final Console console = new Console();
 
     @Option(
             names = "--crops",
@@ -103,8 +93,10 @@ public final class EmbedCommand implements Callable<Integer> {
             Classifier classifier =
                     model.classifier().withCrops(model.card().crops()).withBatch(InferencePipeline.DEFAULT_BATCH);
             embed(classifier, dataset.samples(), rows);
-            rows.unreadable().forEach((name, reason) -> console.say("skipping " + name + ": " + reason));
-            return finish(rows, header, dataset, form);
+            return rows.finish(
+                    console,
+                    "descriptors of length " + header.descriptorSize(),
+                    () -> write(rows, header, dataset, form));
         }
     }
 
@@ -148,23 +140,15 @@ public final class EmbedCommand implements Callable<Integer> {
         return Math.multiplyExact(rows, Math.multiplyExact(header.descriptorSize(), form.bytesPerValue()));
     }
 
-    private int finish(FeatureOutput rows, ModelHeader header, Dataset dataset, FeatureOutput.Format form)
+    private void write(FeatureOutput rows, ModelHeader header, Dataset dataset, FeatureOutput.Format form)
             throws IOException {
-        if (rows.rows() == 0) {
-            console.say("no image could be read: " + out + " was not written");
-            return ExitCode.DATA;
-        }
         Map<String, String> metadata = metadata(header, dataset);
         if (form == FeatureOutput.Format.SAFETENSORS) {
             rows.write(Shape.of(header.descriptorSize()), DType.F32, metadata);
         } else {
-            boolean each = crops == CropRows.EACH;
             int length = Math.toIntExact(header.descriptorSize());
-            rows.writeTable(form, length, dataset.classes(), each, metadata);
+            rows.writeTable(form, length, dataset.classes(), crops == CropRows.EACH, metadata);
         }
-        console.out()
-                .printf(Locale.ROOT, "%s: %d descriptors of length %d%n", out, rows.rows(), header.descriptorSize());
-        return rows.unreadable().isEmpty() ? ExitCode.DONE : ExitCode.DATA;
     }
 
     private static Map<String, String> metadata(ModelHeader header, Dataset dataset) {

@@ -6,10 +6,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.gramian.anomaly.Detector;
 import org.gramian.basis.AtomicFile;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.EvaluationTable;
 import org.gramian.cli.common.ExitCode;
@@ -43,7 +42,6 @@ import picocli.CommandLine.Parameters;
 /** {@code gramian evaluate}: evaluates a model on labelled images. */
 @Command(
         name = "evaluate",
-        mixinStandardHelpOptions = true,
         header = "Evaluate a model on labelled images: accuracy, F1, confusion matrix.",
         description = """
                 Shows accuracy with its confidence interval, calibration error, precision and recall of every class, the
@@ -51,12 +49,9 @@ import picocli.CommandLine.Parameters;
                 trained on, and all images of other datasets.
                 A detector of anomalies takes a folder with the subfolder good and one subfolder per defect, or the layout of MVTec.
                 Classes are matched by name. Unreadable images are skipped and listed; the exit code is then 3.""")
-public final class EvaluateCommand implements Callable<Integer> {
+public final class EvaluateCommand extends ConsoleCommand {
     private static final Set<String> DETECTOR_OPTIONS = Set.of(
             "--json", "--csv", "--false-alarms", "--engine", "--device", "--threads", "--libtorch", "--accelerate");
-
-    @Mixin
-    private final Console console = new Console();
 
     @Option(
             names = "--protocol",
@@ -121,10 +116,13 @@ public final class EvaluateCommand implements Callable<Integer> {
                 Optional.ofNullable(seed),
                 all);
         Path file = engine.model();
+        List<Path> inputs = List.of(file, folder);
+        AtomicFile.require("--json", json, inputs);
+        AtomicFile.require("--html", html, inputs);
+        AtomicFile.require("--csv", csv, inputs);
+        AtomicFile.require("--confusion", confusion, inputs);
         if (OpenDetector.isDetector(file)) {
             console.requireOnly(DETECTOR_OPTIONS, DetectorCommands.describe(file));
-            AtomicFile.require("--json", json, List.of(file, folder));
-            AtomicFile.require("--csv", csv, List.of(file, folder));
             try (Detector detector = engine.detector(file)) {
                 Detector used = DetectorCommands.withRate(detector, falseAlarms, console);
                 return DetectorCommands.evaluate(used, folder, console, json, csv);
@@ -135,42 +133,34 @@ public final class EvaluateCommand implements Callable<Integer> {
                     "--false-alarms: expected a detector of anomalies, found the classifier " + file);
         }
         CropPlan crops = plan == null ? null : CropPlan.parse(plan);
-        List<Path> inputs = List.of(engine.model(), folder);
-        AtomicFile.require("--json", json, inputs);
-        AtomicFile.require("--html", html, inputs);
-        AtomicFile.require("--csv", csv, inputs);
-        AtomicFile.require("--confusion", confusion, inputs);
         OpenModel.Request opening = engine.request().withSide(crops == null ? 0 : crops.size());
-        try (OpenModel opened = OpenModel.open(engine.model(), opening)) {
+        try (OpenModel opened = OpenModel.open(file, opening)) {
             Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
             dataset.notes().forEach(note -> console.say(note.text()));
-            Evaluator evaluator = evaluator(opened, crops);
-            TestImages images = TestImages.choose(dataset, opened.card(), request);
-            images.remarks().forEach(console::say);
-            Evaluator.Measurement measured = measure(evaluator, dataset, images);
+            Evaluator.Measurement measured =
+                    measure(opened, crops == null ? opened.card().crops() : crops, dataset, request);
             int code = finish(measured);
             if (html != null) {
-                report(html, measured.evaluation(), dataset, opened.header());
+                report(html, measured.evaluation(), dataset, file, opened.header());
             }
             return code;
         }
     }
 
-    private Evaluator evaluator(OpenModel opened, @Nullable CropPlan crops) {
-        CropPlan taken = crops == null ? opened.card().crops() : crops;
-        opened.header().backbone().features(taken.size(), taken.size());
-        return new Evaluator(
-                opened.classifier().withCrops(taken).withBatch(batch), new ImageReader(ImageLimits.DEFAULT)::read);
-    }
-
-    private Evaluator.Measurement measure(Evaluator evaluator, Dataset dataset, TestImages images) throws IOException {
+    private Evaluator.Measurement measure(OpenModel opened, CropPlan crops, Dataset dataset, TestImages.Request request)
+            throws IOException {
+        opened.header().backbone().features(crops.size(), crops.size());
+        Evaluator evaluator = new Evaluator(
+                opened.classifier().withCrops(crops).withBatch(batch), new ImageReader(ImageLimits.DEFAULT)::read);
+        TestImages images = TestImages.choose(dataset, opened.card(), request);
+        images.remarks().forEach(console::say);
         try (Progress progress = console.progress("evaluating", images.indexes().size())) {
             return evaluator.measure(dataset, images.indexes(), images.setting(), progress);
         }
     }
 
-    private void report(Path page, Evaluation evaluation, Dataset dataset, ModelHeader header) throws IOException {
-        Path file = engine.model();
+    private void report(Path page, Evaluation evaluation, Dataset dataset, Path file, ModelHeader header)
+            throws IOException {
         RunData material = RunData.of(
                 file.getFileName() + " on "
                         + folder.toAbsolutePath().normalize().getFileName(),
@@ -186,14 +176,13 @@ public final class EvaluateCommand implements Callable<Integer> {
         Evaluation evaluation = measured.evaluation();
         int lost = measured.unreadable().size();
         // Printed before the files are written: a file that fails does not lose the result.
-        console.out().print(new EvaluationTable(evaluation).text());
+        console.print(new EvaluationTable(evaluation).text());
         if (lost > 0) {
             console.out()
                     .printf(
                             "%nskipped as unreadable: %d of %d images%n",
                             lost, lost + evaluation.predictions().size());
         }
-        console.out().flush();
         if (json != null) {
             EvaluationFile.write(json, evaluation);
         }

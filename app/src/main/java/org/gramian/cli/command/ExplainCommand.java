@@ -1,21 +1,21 @@
 package org.gramian.cli.command;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.gramian.anomaly.Detector;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.EnumWords;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Columns;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
@@ -34,7 +34,6 @@ import org.gramian.image.ReadResult;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.model.UnreadableImageException;
-import org.gramian.report.ReportFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -42,23 +41,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian explain}: which regions of an image, and which feature maps, drive a model's decision. */
-@Command(
-        name = "explain",
-        mixinStandardHelpOptions = true,
-        header = "Explain a prediction by image regions and channel pairs.",
-        description = """
+@Command(name = "explain", header = "Explain a prediction by image regions and channel pairs.", description = """
                 Backpropagates the score of a class to the feature maps, through classifier, SPD layers and kernel, and writes
                 a heat map of the image with the channel pairs that contribute most. For a detector of anomalies, draws its map over
                 the image, with a box around each region.""")
-public final class ExplainCommand implements Callable<Integer> {
+public final class ExplainCommand extends ConsoleCommand {
     /** More could not be looked at, and each takes a map of the image. */
     private static final int MAX_PAIRS = 100;
 
     private static final Set<String> DETECTOR_OPTIONS =
             Set.of("--json", "--device", "--threads", "--libtorch", "--accelerate");
-
-    @Mixin
-    private final Console console = new Console();
 
     @Option(names = "--class", paramLabel = "NAME", description = "class to explain (default: the predicted class)")
     private @Nullable String className;
@@ -128,13 +120,12 @@ public final class ExplainCommand implements Callable<Integer> {
             byte[] png = HeatImage.png(HeatImage.sheet(image, why));
             AtomicFile.put(out, partial -> Files.write(partial, png));
             if (json != null) {
-                new ReportFile(json).write(JsonText.indented(ExplanationJson.of(why)) + "\n");
+                JsonText.write(json, json(why));
             }
-            console.out().print(lines(why));
+            console.print(lines(why));
             if (check) {
                 console.out().println(tried(stored, image, why));
             }
-            console.out().flush();
             console.say("wrote " + out);
             return ExitCode.DONE;
         }
@@ -211,33 +202,21 @@ public final class ExplainCommand implements Callable<Integer> {
         return text.toString();
     }
 
-    private record ExplanationJson(
-            @JsonProperty("class") String className,
-            boolean answer,
-            double probability,
-            double score,
-            double coverage,
-            Heat heat,
-            String parts,
-            List<Pair> pairs) {
-        record Pair(int first, int second, double contribution) {}
-
-        @SuppressWarnings("ArrayRecordComponent") // never compared
-        record Heat(int width, int height, float[] strengths) {}
-
-        static ExplanationJson of(Explanation why) {
-            HeatMap heat = why.heat();
-            return new ExplanationJson(
-                    why.className(),
-                    why.isAnswer(),
-                    why.probability(),
-                    why.score(),
-                    heat.coverage(),
-                    new Heat(heat.width(), heat.height(), heat.strengths()),
-                    why.parts().name().toLowerCase(Locale.ROOT),
-                    why.pairs().stream()
-                            .map(pair -> new Pair(pair.first(), pair.second(), pair.contribution()))
-                            .toList());
-        }
+    private static Map<String, Object> json(Explanation why) {
+        HeatMap heat = why.heat();
+        Map<String, Object> json = JsonText.object("class", why.className(), "answer", why.isAnswer());
+        json.put("probability", why.probability());
+        json.put("score", why.score());
+        json.put("coverage", heat.coverage());
+        json.put(
+                "heat", JsonText.object("width", heat.width(), "height", heat.height(), "strengths", heat.strengths()));
+        json.put("parts", EnumWords.text(why.parts()));
+        json.put(
+                "pairs",
+                why.pairs().stream()
+                        .map(pair -> JsonText.object(
+                                "first", pair.first(), "second", pair.second(), "contribution", pair.contribution()))
+                        .toList());
+        return json;
     }
 }

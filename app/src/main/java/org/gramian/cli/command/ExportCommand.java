@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.gramian.anomaly.Detector;
@@ -18,7 +17,7 @@ import org.gramian.anomaly.DetectorNetwork;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.Protobuf;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
@@ -43,21 +42,18 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian export}: a trained model as an ONNX file, checked by running it. */
-@Command(name = "export", mixinStandardHelpOptions = true, header = "Export a model to ONNX.", description = """
+@Command(name = "export", header = "Export a model to ONNX.", description = """
                 Writes backbone, pooling and classifier with standard ONNX operators. Input 'images' [n, 3, s, s]; outputs
                 'scores' [n, k], 'probabilities' [n, k] and 'descriptors' [n, d]; of a detector input [n, 3, height, width],
                 outputs 'score' [n], 'map' [n, rows, columns], 'p_value' [n] and 'threshold'. The preprocessing is in the
                 file's metadata. Then runs the file in ONNX Runtime and compares it with the model; if they differ by more
                 than 0.001 (a detector: 0.0001, relative), no file is written and the exit code is 1. 'gramian predict',
                 'evaluate', 'embed' and 'serve' take the file as MODEL.""")
-public final class ExportCommand implements Callable<Integer> {
+public final class ExportCommand extends ConsoleCommand {
     private static final int SYNTHETIC_IMAGES = 4;
 
     /** Largest difference of scores and maps of a detector. */
     private static final double DETECTOR_TOLERANCE = 1e-4;
-
-    @Mixin
-    private final Console console = new Console();
 
     @Option(
             names = "--opset",

@@ -29,6 +29,8 @@ import org.gramian.basis.ByteSize;
 import org.gramian.basis.CsvText;
 import org.gramian.basis.DiskSpace;
 import org.gramian.basis.JsonText;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.export.ParquetFile;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
@@ -109,12 +111,27 @@ final class FeatureOutput implements AutoCloseable {
         unreadable.put(samples.get(sample).name(), problem.reason());
     }
 
-    Map<String, String> unreadable() {
-        return unreadable;
+    /** Writes the rows to the real file. */
+    @FunctionalInterface
+    interface Writing {
+        void write() throws IOException;
     }
 
-    long rows() {
-        return rows;
+    /**
+     * Reports unreadable images, and writes the file if there are rows.
+     *
+     * @param content what the rows are
+     * @return the exit code
+     */
+    int finish(Console console, String content, Writing writing) throws IOException {
+        unreadable.forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
+        if (rows == 0) {
+            console.say("no image could be read: " + path + " was not written");
+            return ExitCode.DATA;
+        }
+        writing.write();
+        console.out().printf("%s: %d %s%n", path, rows, content);
+        return unreadable.isEmpty() ? ExitCode.DONE : ExitCode.DATA;
     }
 
     /** Writes the real file; {@code about} goes into its metadata, with the names and what could not be read. */

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.gramian.backbone.Backbone;
@@ -15,8 +14,7 @@ import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.JsonText;
 import org.gramian.cli.common.CacheOptions;
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.InputOptions;
 import org.gramian.cli.common.OnnxImport;
 import org.gramian.cli.common.Progress;
@@ -31,6 +29,7 @@ import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.run.InitialModel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
@@ -43,19 +42,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian features}: feature maps of a folder of images, for people who go on elsewhere. */
-@Command(
-        name = "features",
-        mixinStandardHelpOptions = true,
-        header = "Extract and cache feature maps of images.",
-        description = """
+@Command(name = "features", header = "Extract and cache feature maps of images.", description = """
                 Computes feature maps of all images of a dataset, for use in other programs.
                 OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'image' [rows], an index into the
                 metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata as JSON. Each crop of each image is a row.
                 Unreadable images are skipped and listed; the exit code is then 3.""")
-public final class FeaturesCommand implements Callable<Integer> {
-    @Mixin
-    private final Console console = new Console();
-
+public final class FeaturesCommand extends ConsoleCommand {
     @Mixin
     private final BackboneOptions backbone = new BackboneOptions();
 
@@ -145,8 +137,11 @@ public final class FeaturesCommand implements Callable<Integer> {
                     }
                 }
             }
-            file.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
-            return finish(extractor, file, dataset, crops);
+            Shape shape = extractor.shape(crops);
+            return file.finish(
+                    console,
+                    "features " + precision + shape,
+                    () -> file.write(shape, precision, about(extractor, dataset, crops)));
         }
     }
 
@@ -159,17 +154,6 @@ public final class FeaturesCommand implements Callable<Integer> {
                 }
             });
         }
-    }
-
-    private int finish(FeatureExtractor extractor, FeatureOutput file, Dataset dataset, Crops crops)
-            throws IOException {
-        if (file.rows() == 0) {
-            console.say("no image could be read: " + out + " was not written");
-            return ExitCode.DATA;
-        }
-        file.write(extractor.shape(crops), precision, about(extractor, dataset, crops));
-        console.out().printf("%s: %d features %s%s%n", out, file.rows(), precision, extractor.shape(crops));
-        return file.unreadable().isEmpty() ? ExitCode.DONE : ExitCode.DATA;
     }
 
     private Map<String, String> about(FeatureExtractor extractor, Dataset dataset, Crops crops) {

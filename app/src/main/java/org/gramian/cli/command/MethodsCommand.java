@@ -4,13 +4,12 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.NearestWord;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.InputOptions.WeightsFolder;
 import org.gramian.cli.common.OnnxImport;
@@ -28,15 +27,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian methods}: the methods that have a name, or all about one. */
-@Command(
-        name = "methods",
-        mixinStandardHelpOptions = true,
-        header = "List pooling methods with formula and reference.",
-        description = """
+@Command(name = "methods", header = "List pooling methods with formula and reference.", description = """
                 Without NAME: all methods by family, with descriptor size and number of parameters on a backbone.
                 With NAME: formula, reference and the stages of one method. Needs neither weights nor libtorch.
                 Use one by its name: 'gramian train DIR --pooling NAME'.""")
-public final class MethodsCommand implements Callable<Integer> {
+public final class MethodsCommand extends ConsoleCommand {
     /** Word of a pooling's text: not an argument after a colon, a comma or an equals sign. */
     private static final Pattern WORD = Pattern.compile("(?<![a-z0-9.=:,-])[a-z][a-z0-9-]*");
 
@@ -44,9 +39,6 @@ public final class MethodsCommand implements Callable<Integer> {
     private static final int IMAGES = 1000;
 
     private static final String ROW = "%-20s %-36s %11s %11s  %-10s %s%n";
-
-    @Mixin
-    private final Console console = new Console();
 
     @Mixin
     private final WeightsFolder weights = new WeightsFolder();

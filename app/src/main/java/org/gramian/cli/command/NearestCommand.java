@@ -1,16 +1,16 @@
 package org.gramian.cli.command;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Callable;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
@@ -19,8 +19,6 @@ import org.gramian.cli.common.TrainedModel;
 import org.gramian.cli.common.TrainedModel.MissingModelException;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.NearestImages;
-import org.gramian.image.ImageLimits;
-import org.gramian.image.ImageReader;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
@@ -30,20 +28,13 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian nearest}: finds the training images nearest to an image. */
-@Command(
-        name = "nearest",
-        mixinStandardHelpOptions = true,
-        header = "Find the training images nearest to an image.",
-        description = """
+@Command(name = "nearest", header = "Find the training images nearest to an image.", description = """
                 Compares descriptors with the gallery of training images that 'gramian train' stores beside the model, and prints
                 the nearest ones with class and Euclidean distance of unit vectors: 0 is identical, 1.41 is orthogonal.
                 An unreadable image is reported in its row, and the exit code is then 3.
                 jsonl: {"image":, "nearest":[{"name":, "class":, "distance":}]} in each line, or {"image":, "error":};
                 csv: image,rank,name,class,distance,error.""")
-public final class NearestCommand implements Callable<Integer> {
-    @Mixin
-    private final Console console = new Console();
-
+public final class NearestCommand extends ConsoleCommand {
     @Option(
             names = "--top",
             paramLabel = "K",
@@ -95,7 +86,6 @@ public final class NearestCommand implements Callable<Integer> {
                     console.complaints());
             lines.run(
                     classifier,
-                    new ImageReader(ImageLimits.DEFAULT),
                     named,
                     Engine.Rows.DESCRIPTORS,
                     computed -> result(training.nearest(computed.of(Engine.Rows.DESCRIPTORS), top)),
@@ -106,23 +96,19 @@ public final class NearestCommand implements Callable<Integer> {
         }
     }
 
-    /** JSON of one training image. */
-    private record Neighbour(
-            String name, @JsonProperty("class") String className, double distance) {}
-
     private static ResultLines.Result result(List<NearestImages.Match> nearest) {
         int width = nearest.stream()
                 .mapToInt(one -> QuotedText.visible(one.className()).length())
                 .max()
                 .orElse(0);
         List<String> texts = new ArrayList<>();
-        List<Neighbour> objects = new ArrayList<>();
+        List<Map<String, Object>> objects = new ArrayList<>();
         List<List<String>> rows = new ArrayList<>();
         for (NearestImages.Match one : nearest) {
             String label = QuotedText.visible(one.className());
             texts.add(String.format(Locale.ROOT, "%.3f  ", one.distance()) + label + " ".repeat(width - label.length())
                     + "  " + QuotedText.visible(one.name()));
-            objects.add(new Neighbour(one.name(), one.className(), one.distance()));
+            objects.add(JsonText.object("name", one.name(), "class", one.className(), "distance", one.distance()));
             rows.add(List.of(
                     Integer.toString(rows.size() + 1), one.name(), one.className(), Double.toString(one.distance())));
         }
@@ -132,9 +118,7 @@ public final class NearestCommand implements Callable<Integer> {
 
     private static IOException missing(Path model) {
         return new MissingModelException(model + ": expected " + Gallery.FILE + " beside it, found none; 'gramian"
-                + " train' writes it unless --no-gallery"
-                + " is given; train again, or resume an"
-                + " interrupted run with: "
+                + " train' writes it unless --no-gallery is given; train again, or resume an interrupted run with: "
                 + CommandHint.of("train", "--resume", "RUN"));
     }
 }

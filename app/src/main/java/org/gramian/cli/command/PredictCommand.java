@@ -1,6 +1,5 @@
 package org.gramian.cli.command;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -8,16 +7,16 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.gramian.anomaly.Detector;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
@@ -25,9 +24,6 @@ import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
 import org.gramian.export.OpenDetector;
 import org.gramian.export.OpenModel;
-import org.gramian.image.ImageLimits;
-import org.gramian.image.ImageReader;
-import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelCard;
 import org.gramian.model.Prediction;
@@ -38,14 +34,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian predict}: predicts the classes of images. */
-@Command(name = "predict", mixinStandardHelpOptions = true, header = "Classify images.", description = """
+@Command(name = "predict", header = "Classify images.", description = """
                 Prints the most probable classes of every image. An unreadable image is reported in its row, and the exit
                 code is then 3.
                 jsonl: {"image":, "class":, "probability":, "top":[{"class":, "probability":}]} in each line,
                 or {"image":, "error":}; csv: image,class,probability,class_1,probability_1,…,error.
                 A detector of anomalies: {"image":, "anomalous":, "score":, "p_value":, "threshold":, "regions":[{"x":, "y":,
                 "width":, "height":, "score":}]}; csv: image,anomalous,score,p_value,threshold,error.""")
-public final class PredictCommand implements Callable<Integer> {
+public final class PredictCommand extends ConsoleCommand {
     /** Class name of a rejected prediction. */
     private static final String UNKNOWN = "unknown";
 
@@ -54,9 +50,6 @@ public final class PredictCommand implements Callable<Integer> {
 
     /** Largest width of the column of image names. */
     private static final int MAX_NAME_WIDTH = 60;
-
-    @Mixin
-    private final Console console = new Console();
 
     @Option(
             names = "--top",
@@ -121,13 +114,16 @@ public final class PredictCommand implements Callable<Integer> {
         }
         ModelCard card = OpenModel.header(file).card();
         check(card, file);
-        ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         try (OpenModel model = engine.open(file)) {
-            Classifier classifier = model.classifier();
             return predict(
                     images,
                     columns(Math.min(top, card.classes().size())),
-                    (lines, files, progress) -> predict(lines, classifier, reader, files, progress));
+                    (lines, files, progress) -> lines.run(
+                            model.classifier(),
+                            files,
+                            Engine.Rows.SCORES,
+                            computed -> result(computed.prediction().orElseThrow()),
+                            progress));
         }
     }
 
@@ -175,40 +171,25 @@ public final class PredictCommand implements Callable<Integer> {
                 out == null ? console.complaints() : console::say);
     }
 
-    private void predict(
-            ResultLines lines, Classifier classifier, ImageReader reader, List<Path> files, Progress progress) {
-        lines.run(
-                classifier,
-                reader,
-                files,
-                Engine.Rows.SCORES,
-                computed -> result(computed.prediction().orElseThrow()),
-                progress);
-    }
-
     private ResultLines.Result result(Prediction prediction) {
         boolean rejected = prediction.probability() < reject;
         String name = rejected ? UNKNOWN : prediction.className();
         List<String> fields = new ArrayList<>(List.of(name, Double.toString(prediction.probability())));
-        List<Candidate> candidates = new ArrayList<>();
+        List<Map<String, Object>> candidates = new ArrayList<>();
         List<String> texts = new ArrayList<>();
         for (Prediction.ClassProbability candidate : prediction.top(top)) {
             fields.add(candidate.name());
             fields.add(Double.toString(candidate.probability()));
-            candidates.add(new Candidate(candidate.name(), candidate.probability()));
+            candidates.add(JsonText.object("class", candidate.name(), "probability", candidate.probability()));
             texts.add(QuotedText.visible(candidate.name())
                     + String.format(Locale.ROOT, " %.1f %%", 100 * candidate.probability()));
         }
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("class", name);
-        json.put("probability", prediction.probability());
-        json.put("top", candidates);
         String text = String.join(", ", texts);
-        return new ResultLines.Result(rejected ? UNKNOWN + "  (best: " + text + ")" : text, json, List.of(fields));
+        return new ResultLines.Result(
+                rejected ? UNKNOWN + "  (best: " + text + ")" : text,
+                JsonText.object("class", name, "probability", prediction.probability(), "top", candidates),
+                List.of(fields));
     }
-
-    /** JSON of one class. */
-    private record Candidate(@JsonProperty("class") String name, double probability) {}
 
     private void check(ModelCard card, Path file) throws IOException {
         if (top < 1) {

@@ -6,8 +6,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TrainedModel;
 import org.gramian.cli.common.Version;
@@ -15,26 +14,18 @@ import org.gramian.report.DetectorReport;
 import org.gramian.report.run.RunReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian report}: a run as a page to look at, or several side by side. */
-@Command(
-        name = "report",
-        mixinStandardHelpOptions = true,
-        header = "Write an HTML report of one or several runs.",
-        description = """
+@Command(name = "report", header = "Write an HTML report of one or several runs.", description = """
                 Writes one self-contained HTML file: accuracy with confidence interval, learning curves, confusion matrix with
                 its images, precision and recall per class, most confident errors, calibration, a map of the test images,
                 pooling statistics, configuration and model. Several runs are compared first.
                 Examples: gramian report runs/2026-11-15-fmd
                 gramian report runs/average runs/spd --out comparison.html""")
-public final class ReportCommand implements Callable<Integer> {
+public final class ReportCommand extends ConsoleCommand {
     private static final String OF_SEVERAL = "comparison.html";
-
-    @Mixin
-    private final Console console = new Console();
 
     @Option(
             names = {"--out", "--output"},
@@ -58,7 +49,6 @@ public final class ReportCommand implements Callable<Integer> {
             RunReport.write(runs, page, Version.number());
         }
         console.out().println("report: " + page);
-        console.out().flush();
         return ExitCode.DONE;
     }
 

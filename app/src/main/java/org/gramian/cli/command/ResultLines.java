@@ -6,7 +6,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,7 +18,6 @@ import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.Progress;
-import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
@@ -69,14 +67,11 @@ final class ResultLines {
     /** Computes images and writes their results. */
     void run(
             Classifier classifier,
-            ImageReader reader,
             List<Path> files,
             Engine.Rows rows,
             Function<ImageResult.Computed, Result> show,
             Progress progress) {
-        List<ImageSource> images = files.stream()
-                .map(file -> ImageSource.of(file.toString(), () -> reader.read(file)))
-                .toList();
+        List<ImageSource> images = files.stream().map(ImageSource::of).toList();
         try (progress) {
             classifier.run(images, Set.of(rows), (index, result) -> {
                 String image = images.get(index).name();
@@ -115,8 +110,7 @@ final class ResultLines {
         switch (format) {
             case TABLE -> out.println(title.apply(QuotedText.visible(image)) + text);
             case JSONL -> {
-                Map<String, Object> line = new LinkedHashMap<>();
-                line.put("image", image);
+                Map<String, Object> line = JsonText.object("image", image);
                 line.putAll(members);
                 out.println(JsonText.of(line));
             }

@@ -5,10 +5,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.gramian.anomaly.DetectorCard;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Interruption;
@@ -22,19 +21,12 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code gramian serve}: a model behind HTTP, with a page for people. */
-@Command(
-        name = "serve",
-        mixinStandardHelpOptions = true,
-        header = "Serve a model over HTTP, with a web page.",
-        description = """
+@Command(name = "serve", header = "Serve a model over HTTP, with a web page.", description = """
                 Endpoints: POST /v1/predict and /v1/embed, GET /v1/model, /health, /metrics and /openapi.json, and a web page
                 at / to drop or paste images. Concurrent requests are batched. Ctrl-C or SIGTERM: finishes accepted requests
                 and exits. A changed model file is reloaded without downtime.""")
-public final class ServeCommand implements Callable<Integer> {
+public final class ServeCommand extends ConsoleCommand {
     private static final String TOKEN_VARIABLE = "GRAMIAN_TOKEN";
-
-    @Mixin
-    private final Console console = new Console();
 
     @Option(
             names = "--host",

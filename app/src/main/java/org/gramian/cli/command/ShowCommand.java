@@ -6,13 +6,12 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SequencedMap;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.anomaly.Detector;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TrainedModel;
 import org.gramian.evaluate.Metric;
@@ -25,17 +24,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code gramian show}: describes a model file. */
-@Command(
-        name = "show",
-        mixinStandardHelpOptions = true,
-        header = "Show the metadata of a model file.",
-        description = """
+@Command(name = "show", header = "Show the metadata of a model file.", description = """
                 Architecture, number of parameters, classes, preprocessing, training configuration and metrics. Reads only the
                 file's header; libtorch is not needed.""")
-public final class ShowCommand implements Callable<Integer> {
-    @Mixin
-    private final Console console = new Console();
-
+public final class ShowCommand extends ConsoleCommand {
     @Option(names = "--all", description = "also show every value of the configuration")
     private boolean all;
 
@@ -55,9 +47,8 @@ public final class ShowCommand implements Callable<Integer> {
         if (json) {
             console.out().println(JsonText.indented(content(file, header)));
         } else {
-            console.out().print(new ModelText(header, all, new StringBuilder()).format());
+            console.print(new ModelText(header, all, new StringBuilder()).format());
         }
-        console.out().flush();
         return ExitCode.DONE;
     }
 

@@ -13,7 +13,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
 import java.util.function.LongConsumer;
 import org.gramian.backbone.BackboneInfo;
 import org.gramian.backbone.PublicFile;
@@ -24,7 +23,7 @@ import org.gramian.backbone.weights.WeightInstaller;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights.Provenance;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.InputOptions;
 import org.gramian.cli.common.OnnxImport;
@@ -65,16 +64,12 @@ public final class WeightsCommand implements Runnable {
     /** {@code gramian weights get}: downloads public weights, verifies and installs them. */
     @Command(
             name = "get",
-            mixinStandardHelpOptions = true,
             header = "Download pretrained weights and verify them.",
             description = {
                 "Offline, put the file that 'weights list' names into the folder of weights and run this again."
             })
-    static final class Get implements Callable<Integer> {
+    static final class Get extends ConsoleCommand {
         private static final Duration READ_TIMEOUT = Duration.ofMinutes(1);
-
-        @Mixin
-        private final Console console = new Console();
 
         @Mixin
         private final InputOptions weights = new InputOptions();
@@ -115,19 +110,12 @@ public final class WeightsCommand implements Runnable {
     }
 
     /** {@code gramian weights import}: installs weights from a file. */
-    @Command(
-            name = "import",
-            mixinStandardHelpOptions = true,
-            header = "Install weights from a local file.",
-            description = """
+    @Command(name = "import", header = "Install weights from a local file.", description = """
                     FILE is a safetensors file or a PyTorch state dictionary (.pth), detected by content, or a network in ONNX
                     (.onnx). No code in it is executed. The file itself is not changed.
                     Without NAME, the names and shapes of the tensors select the backbone. A network in ONNX becomes the backbone
                     NAME: its results are compared with ONNX Runtime first.""")
-    static final class Import implements Callable<Integer> {
-        @Mixin
-        private final Console console = new Console();
-
+    static final class Import extends ConsoleCommand {
         @Mixin
         private final InputOptions weights = new InputOptions();
 
@@ -162,12 +150,9 @@ public final class WeightsCommand implements Runnable {
     }
 
     /** {@code gramian weights list}: what is installed, and what can be had. */
-    @Command(name = "list", mixinStandardHelpOptions = true, header = "List installed and downloadable weights.")
-    static final class Listing implements Callable<Integer> {
+    @Command(name = "list", header = "List installed and downloadable weights.")
+    static final class Listing extends ConsoleCommand {
         private static final double MEBIBYTE = 1 << 20;
-
-        @Mixin
-        private final Console console = new Console();
 
         @Mixin
         private final InputOptions.WeightsFolder weights = new InputOptions.WeightsFolder();
@@ -235,13 +220,9 @@ public final class WeightsCommand implements Runnable {
     /** {@code gramian weights verify}: whether installed weights are still what was imported. */
     @Command(
             name = "verify",
-            mixinStandardHelpOptions = true,
             header = "Check installed weights against their checksum.",
             description = "Reads the whole file. Exit code 4 if it is damaged or was changed.")
-    static final class Verify implements Callable<Integer> {
-        @Mixin
-        private final Console console = new Console();
-
+    static final class Verify extends ConsoleCommand {
         @Mixin
         private final InputOptions.WeightsFolder weights = new InputOptions.WeightsFolder();
 

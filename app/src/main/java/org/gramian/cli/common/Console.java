@@ -80,16 +80,22 @@ public final class Console {
         return command.commandLine().getOut();
     }
 
+    /** Prints results to standard output at once. */
+    public void print(String results) {
+        out().print(results);
+        out().flush();
+    }
+
     /** Prints a message, unless {@code --quiet} is given. */
     public void say(String sentence) {
         if (!quiet) {
-            print("message", sentence);
+            report("message", sentence);
         }
     }
 
     /** Prints a warning, also with {@code --quiet}. */
     public void warn(String sentence) {
-        print("warning", sentence);
+        report("warning", sentence);
     }
 
     /** Prints a line without the command's name, as that of an epoch, unless {@code --quiet} is given. */
@@ -99,7 +105,7 @@ public final class Console {
         }
     }
 
-    private void print(String event, String sentence) {
+    private void report(String event, String sentence) {
         if (isJson()) {
             event(event, Map.of("text", sentence));
         } else {

@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
@@ -16,7 +15,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.CacheOptions;
 import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.CommandHint;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
@@ -39,7 +38,6 @@ import picocli.CommandLine.Spec;
 /** {@code gramian compare}: compares models by a paired test, or trains a table of methods. */
 @Command(
         name = "compare",
-        mixinStandardHelpOptions = true,
         sortOptions = false,
         header = "Compare models by McNemar's test, or train a table of methods.",
         description = """
@@ -49,11 +47,8 @@ import picocli.CommandLine.Spec;
                 With --methods or --preset, trains every method on the same splits and crops of each dataset and prints a
                 table: accuracy (mean and standard deviation over folds), a paired test against a baseline, sizes and times.
                 The folder gets one run per row and table.md, .csv and .json. The same command resumes it.""")
-public final class CompareCommand implements Callable<Integer> {
+public final class CompareCommand extends ConsoleCommand {
     private static final Path STANDARD_OUTPUT = Path.of("-");
-
-    @Mixin
-    private final Console console = new Console();
 
     @Option(names = "--json", paramLabel = "FILE", description = "also write JSON; '-' prints only that")
     private @Nullable Path json;
@@ -138,8 +133,7 @@ public final class CompareCommand implements Callable<Integer> {
         int classes = first.getFirst().classes().size();
         ComparisonTable shown = new ComparisonTable(
                 paths.stream().map(Path::toString).toList(), comparisons, FoldTable.metrics(classes));
-        console.out().print(printed ? shown.json() : shown.text());
-        console.out().flush();
+        console.print(printed ? shown.json() : shown.text());
         if (file != null) {
             file.write(shown.json());
         }

@@ -7,12 +7,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.AtomicFile;
 import org.gramian.cli.common.CommandHint;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Interruption;
 import org.gramian.cli.common.Progress;
@@ -47,7 +46,6 @@ import picocli.CommandLine.Spec;
 /** {@code gramian demo}: average pooling against the selected pooling on synthetic images. */
 @Command(
         name = "demo",
-        mixinStandardHelpOptions = true,
         sortOptions = false,
         header = "Show on synthetic images what second-order pooling is for.",
         description = """
@@ -55,7 +53,7 @@ import picocli.CommandLine.Spec;
                 which colour goes with which pattern. Trains average pooling and the pooling that train selects on the same
                 features of the backbone gramian-s, compares both on the test set, and writes an HTML report. Needs no
                 images, no weights and no internet. The same command resumes an interrupted demo.""")
-public final class DemoCommand implements Callable<Integer> {
+public final class DemoCommand extends ConsoleCommand {
     /** Half of the images are test images. */
     private static final TextureSet DEFAULT = new TextureSet(60, 224, 0);
 
@@ -63,9 +61,6 @@ public final class DemoCommand implements Callable<Integer> {
     private static final String AVERAGE = "average";
 
     private final TextureSet size;
-
-    @Mixin
-    private final Console console = new Console();
 
     @Spec
     private CommandSpec spec;
@@ -205,7 +200,6 @@ public final class DemoCommand implements Callable<Integer> {
                         page.toUri(),
                         CommandHint.of("train", "DIR", "--out", "run"),
                         CommandHint.of("predict", "run", "IMAGE"));
-        console.out().flush();
     }
 
     private static String verdict(PairedTest test) {

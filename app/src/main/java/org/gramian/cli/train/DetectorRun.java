@@ -59,8 +59,7 @@ record DetectorRun(
 
     /** Prints what would be trained. */
     int show() {
-        console.out().print(DetectorText.table(configuration()));
-        console.out().flush();
+        console.print(DetectorText.table(configuration()));
         return ExitCode.DONE;
     }
 
@@ -230,6 +229,5 @@ record DetectorRun(
             console.out().println("report: " + out.resolve(RunReport.FILE));
         }
         console.out().println("try: " + CommandHint.of("predict", out, "IMAGE"));
-        console.out().flush();
     }
 }

@@ -214,8 +214,7 @@ final class TableTraining {
         /** Prints the plan. There is nothing to save, so that Ctrl-C may end the process at once. */
         private int show(TrainingContext running) throws IOException, InterruptedException {
             run.prepare(running);
-            console.out().print(planText());
-            console.out().flush();
+            console.print(planText());
             return code();
         }
 
@@ -226,8 +225,7 @@ final class TableTraining {
                 interruption.keeps(context.keepEvery());
                 Optional<Cancellation.Reason> early = run.train(running, this);
                 TableReport report = write();
-                console.out().print(text(report));
-                console.out().flush();
+                console.print(text(report));
                 if (early.isPresent()) {
                     console.warn("interrupted; resume with: " + command);
                     return ExitCode.INTERRUPTED;

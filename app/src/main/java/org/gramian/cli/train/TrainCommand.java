@@ -9,12 +9,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.gramian.accelerate.Rule;
 import org.gramian.cli.common.CacheOptions;
 import org.gramian.cli.common.CommandHint;
-import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.Durations;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
@@ -46,7 +45,6 @@ import picocli.CommandLine.Parameters;
 /** {@code gramian train}: trains a model on a folder of images and tests it. */
 @Command(
         name = "train",
-        mixinStandardHelpOptions = true,
         sortOptions = false,
         header = "Train a model on a folder of images and test it.",
         description = """
@@ -54,11 +52,8 @@ import picocli.CommandLine.Parameters;
                 off, and measures accuracy on the test set. The run folder gets the model (model.safetensors), report.html,
                 evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every value.
                 A folder of one class (or train/good and test/, or --good-only) trains a detector of anomalies.""")
-public final class TrainCommand implements Callable<Integer> {
+public final class TrainCommand extends ConsoleCommand {
     private static final String NO_REPORT = "--no-report";
-
-    @Mixin
-    private final Console console = new Console();
 
     @Parameters(
             index = "0",
@@ -270,8 +265,7 @@ public final class TrainCommand implements Callable<Integer> {
 
     private int show(TrainingRun trainer, RunPlan plan) {
         console.out().print(PlanText.configuration(plan.settings()));
-        console.out().print(PlanText.work(trainer.workload(plan), trainer.memory(plan)));
-        console.out().flush();
+        console.print(PlanText.work(trainer.workload(plan), trainer.memory(plan)));
         return ExitCode.DONE;
     }
 
@@ -301,8 +295,7 @@ public final class TrainCommand implements Callable<Integer> {
         display.close(); // a bar would be drawn again below the messages
         if (!result.folds().isEmpty()) {
             TrainSummary summary = new TrainSummary(result, plan.folds().size(), folder);
-            console.out().print(summary.text());
-            console.out().flush();
+            console.print(summary.text());
             summary.write();
             if (!noReport) {
                 summary.report(console::say);

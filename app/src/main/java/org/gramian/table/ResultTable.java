@@ -27,16 +27,7 @@ import org.gramian.table.TableRun.Entry;
 /** The numbers of a table, row by row, each row on all datasets. */
 public record ResultTable(String baseline, List<Column> columns, List<Cell> cells, List<String> remarks) {
     /** A dataset. */
-    public record Column(String name, String title, String fingerprint, int folds) {
-        private static Column of(Entry entry) {
-            String name = entry.data().name();
-            return new Column(
-                    name,
-                    entry.data().paper().map(PaperData::title).orElse(name),
-                    entry.work().map(work -> work.plan().fingerprint().hex()).orElse(""),
-                    entry.foldCount());
-        }
-    }
+    public record Column(String name, String title, String fingerprint, int folds) {}
 
     /** Results of one row on one dataset. */
     public record Cell(
@@ -59,19 +50,18 @@ public record ResultTable(String baseline, List<Column> columns, List<Cell> cell
     public record Numbers(Spread accuracy, Optional<Spread> afterFirst, Optional<Comparison> against, boolean best) {}
 
     /** Length of the descriptor, and number of trained parameters of pooling and classifier. */
-    public record Size(long descriptor, long parameters) {
-        public static Optional<Size> of(Entry entry) {
-            return entry.work()
-                    .map(Entry.Work::load)
-                    .map(load -> new Size(load.descriptorSize(), load.trainedParameters()));
-        }
-    }
+    public record Size(long descriptor, long parameters) {}
 
     static ResultTable of(TableRun.Plan plan, List<Entry> entries) {
         String baseline = plan.baseline().orElseGet(() -> baseline(plan, entries));
         Map<String, Column> columns = new LinkedHashMap<>();
         for (Entry entry : entries) {
-            columns.merge(entry.data().name(), Column.of(entry), (one, other) -> one.folds() > 0 ? one : other);
+            String name = entry.data().name();
+            String shown = entry.data().paper().map(PaperData::title).orElse(name);
+            String fingerprint =
+                    entry.plan().map(found -> found.fingerprint().hex()).orElse("");
+            Column column = new Column(name, shown, fingerprint, entry.foldCount());
+            columns.merge(name, column, (one, other) -> one.folds() > 0 ? one : other);
         }
         List<Cell> cells = new ArrayList<>();
         for (Entry entry : entries) {
@@ -82,7 +72,7 @@ public record ResultTable(String baseline, List<Column> columns, List<Cell> cell
                     numbers(entry, baseline, entries),
                     entry.folds().size(),
                     entry.failure(),
-                    Size.of(entry),
+                    entry.size(),
                     entry.data().paper().flatMap(paper -> paper.figure(entry.row()))));
         }
         String title = entries.stream()
@@ -126,7 +116,7 @@ public record ResultTable(String baseline, List<Column> columns, List<Cell> cell
 
     /** Requires that all rows of a column use the same folds. */
     private static void requireFingerprint(Entry entry) {
-        Fingerprint expected = entry.work().orElseThrow().plan().fingerprint();
+        Fingerprint expected = entry.plan().orElseThrow().fingerprint();
         for (Evaluation evaluation : evaluations(entry)) {
             if (!evaluation.setting().fingerprint().equals(expected)) {
                 throw new IllegalStateException(entry.folder() + ": expected results with the fingerprint "
@@ -156,12 +146,12 @@ public record ResultTable(String baseline, List<Column> columns, List<Cell> cell
         Set<String> solved = new LinkedHashSet<>();
         Set<String> random = new LinkedHashSet<>();
         for (Entry entry : entries) {
-            if (entry.work().isPresent()) {
+            if (entry.plan().isPresent()) {
                 for (Setting setting : entry.row().refused(plan.common())) {
                     ignored.add(setting.key() + "=" + setting.text());
                     solved.add(entry.title());
                 }
-                if (hasRandomPooling(entry.work().get().plan())) {
+                if (hasRandomPooling(entry.plan().get())) {
                     random.add(entry.title());
                 }
             }

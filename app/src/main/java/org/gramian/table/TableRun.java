@@ -91,12 +91,10 @@ public final class TableRun {
             TableRow row,
             String title,
             Path folder,
-            Optional<Work> work,
+            Optional<RunPlan> plan,
+            Optional<ResultTable.Size> size,
             List<FoldResult> folds,
             Optional<Throwable> failure) {
-        /** A planned run with its amount of work. */
-        public record Work(RunPlan plan, Workload load) {}
-
         public boolean isFinished() {
             return failure.isEmpty() && folds.size() == foldCount();
         }
@@ -107,15 +105,15 @@ public final class TableRun {
 
         /** Returns the number of folds; 0 if planning failed. */
         public int foldCount() {
-            return work.map(some -> some.plan().folds().size()).orElse(0);
+            return plan.map(some -> some.folds().size()).orElse(0);
         }
 
         private Entry with(List<FoldResult> done) {
-            return new Entry(data, row, title, folder, work, done, failure);
+            return new Entry(data, row, title, folder, plan, size, done, failure);
         }
 
         private Entry failed(Throwable cause) {
-            return new Entry(data, row, title, folder, work, folds, Optional.of(cause));
+            return new Entry(data, row, title, folder, plan, size, folds, Optional.of(cause));
         }
     }
 
@@ -178,14 +176,17 @@ public final class TableRun {
             throw unfit; // the images are the same for all rows
         } catch (IllegalArgumentException incompatible) {
             String title = row.titled(row.title(), plan.common());
-            return new Entry(one, row, title, folder, Optional.empty(), List.of(), Optional.of(incompatible));
+            return new Entry(
+                    one, row, title, folder, Optional.empty(), Optional.empty(), List.of(), Optional.of(incompatible));
         }
+        Workload load = trainer.workload(planned);
         return new Entry(
                 one,
                 row,
                 row.titled(TablePreset.title(row, planned.config().network().backbone()), plan.common()),
                 folder,
-                Optional.of(new Entry.Work(planned, trainer.workload(planned))),
+                Optional.of(planned),
+                Optional.of(new ResultTable.Size(load.descriptorSize(), load.trainedParameters())),
                 TrainingRun.kept(planned, folder),
                 Optional.empty());
     }
@@ -236,7 +237,7 @@ public final class TableRun {
 
     private Entry trained(Entry entry, FeatureCache scratch, TrainingContext context) {
         try {
-            RunPlan planned = entry.work().orElseThrow().plan();
+            RunPlan planned = entry.plan().orElseThrow();
             TrainingRun trainer =
                     trainer(entry.data(), entry.row().requested(plan.common()), Optional.of(scratch.folder()), context);
             try {
@@ -265,7 +266,7 @@ public final class TableRun {
             if (!entry.isFinished()) {
                 continue;
             }
-            NetworkConfig config = entry.work().orElseThrow().plan().config().network();
+            NetworkConfig config = entry.plan().orElseThrow().config().network();
             String network = config.backbone()
                     + config.weights().map(name -> ", " + name).orElse("");
             for (FoldResult fold : entry.folds()) {

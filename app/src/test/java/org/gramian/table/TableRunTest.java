@@ -127,8 +127,8 @@ class TableRunTest {
         assertThat(entries)
                 .extracting(TableRun.Entry::folder)
                 .containsExactly(root.resolve("table/first/average"), root.resolve("table/first/cov"));
-        RunPlan first = entries.get(0).work().orElseThrow().plan();
-        RunPlan second = entries.get(1).work().orElseThrow().plan();
+        RunPlan first = entries.get(0).plan().orElseThrow();
+        RunPlan second = entries.get(1).plan().orElseThrow();
         assertThat(second.fingerprint()).isEqualTo(first.fingerprint());
         assertThat(second.content()).isEqualTo(first.content());
         assertThat(second.folds()).isEqualTo(first.folds());

@@ -147,7 +147,7 @@ public final class AuditCommand extends ConsoleCommand {
                 rows.row("... and " + (sorted.size() - CLASSES) + " more (--all)");
                 sorted.subList(sorted.size() - CLASSES / 2, sorted.size()).forEach(found -> rows.row(row(found, lost)));
             }
-            rows.appendTo(text);
+            text.append(rows);
             text.append(System.lineSeparator());
         }
 
@@ -165,11 +165,10 @@ public final class AuditCommand extends ConsoleCommand {
             if (contents.readable() == 0) {
                 return;
             }
-            new Columns()
+            text.append(new Columns()
                     .row("", "min", "median", "max")
                     .row(row("width", contents.width()))
-                    .row(row("height", contents.height()))
-                    .appendTo(text);
+                    .row(row("height", contents.height())));
             text.append("format  %s%ncolour  %s%n%n".formatted(counts(contents.formats()), counts(contents.colours())));
         }
 

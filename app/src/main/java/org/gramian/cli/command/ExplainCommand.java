@@ -198,8 +198,7 @@ public final class ExplainCommand extends ConsoleCommand {
                     : "channels " + pair.first() + " and " + pair.second();
             columns.row("  " + maps, String.format(Locale.ROOT, "%+.5f", pair.contribution()));
         }
-        columns.appendTo(text);
-        return text.toString();
+        return text.append(columns).toString();
     }
 
     private static Map<String, Object> json(Explanation why) {

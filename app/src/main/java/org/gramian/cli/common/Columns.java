@@ -22,7 +22,10 @@ public final class Columns {
         return row(List.of(cells));
     }
 
-    public void appendTo(StringBuilder text) {
+    /** Returns the lines. */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
         List<Integer> widths = new ArrayList<>();
         for (List<String> row : rows) {
             for (int i = 0; i < row.size(); i++) {
@@ -39,6 +42,7 @@ public final class Columns {
             }
             text.append(line.toString().stripTrailing()).append(System.lineSeparator());
         }
+        return text.toString();
     }
 
     private static String pad(String cell, String side, int width) {

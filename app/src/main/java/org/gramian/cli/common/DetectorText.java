@@ -38,13 +38,8 @@ public final class DetectorText {
                     Figures.percent(candidate.error()),
                     candidate.chosen() ? "chosen" : "");
         }
-        StringBuilder text = new StringBuilder();
-        columns.appendTo(text);
-        return text.append("left-out good images against ")
-                .append(defects ? "the given defects" : "synthetic defects")
-                .append(", in %; chosen: the first within one standard error of the best")
-                .append(System.lineSeparator())
-                .toString();
+        return columns + "left-out good images against " + (defects ? "the given defects" : "synthetic defects")
+                + ", in %; chosen: the first within one standard error of the best" + System.lineSeparator();
     }
 
     /** Returns the measures on test images. */

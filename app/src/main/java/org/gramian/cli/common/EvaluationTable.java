@@ -103,7 +103,7 @@ public record EvaluationTable(Evaluation evaluation) {
             rows.row(row(cells(letter(truth) + " ", scores.get(truth)), all, k -> count(confusion.count(truth, k))));
         }
         text.append("confusion matrix: %s%n".formatted(ConfusionMatrix.ORIENTATION));
-        rows.appendTo(text);
+        text.append(rows);
     }
 
     private static List<String> row(List<String> head, List<Integer> classes, Function<Integer, String> cell) {
@@ -142,7 +142,7 @@ public record EvaluationTable(Evaluation evaluation) {
         Columns rows = new Columns();
         rows.row("class", "images", "precision", "recall", "F1");
         shown.forEach(score -> rows.row(cells("", score)));
-        rows.appendTo(text);
+        text.append(rows);
     }
 
     private void pairs(StringBuilder text) {

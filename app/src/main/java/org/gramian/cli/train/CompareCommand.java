@@ -89,7 +89,7 @@ public final class CompareCommand extends ConsoleCommand {
         caching.check();
         Object[] typed =
                 spec.root().commandLine().getParseResult().originalArgs().toArray();
-        return table.new Session(console, training, CommandHint.of(typed), paths, torch, caching.root()).run();
+        return table.run(console, training, CommandHint.of(typed), paths, torch, caching.root());
     }
 
     private int compareResults() throws IOException {
@@ -164,7 +164,7 @@ public final class CompareCommand extends ConsoleCommand {
                         .append(System.lineSeparator());
             }
             text.append(System.lineSeparator());
-            numbers().appendTo(text);
+            text.append(numbers());
             text.append(System.lineSeparator());
             for (int i = 0; i < comparisons.size(); i++) {
                 text.append(sentence(i)).append(System.lineSeparator());

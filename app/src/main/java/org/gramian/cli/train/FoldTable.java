@@ -35,9 +35,7 @@ public record FoldTable(List<Evaluation> folds) {
             }
             rows.row(cells);
         }
-        StringBuilder text = new StringBuilder();
-        rows.appendTo(text);
-        return text.toString();
+        return rows.toString();
     }
 
     /** Those that say something of so many classes: the first five are all of five. */

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.gramian.accelerate.Rule;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.basis.AtomicFile;
@@ -44,8 +45,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Options of {@code gramian compare DIR --methods}. Its {@link Session} trains every row on the same folds and crops, writes the table
- * after each row, and shows it.
+ * Options of {@code gramian compare DIR --methods}, and its run: every row is trained on the same folds and crops, and the table is
+ * written after each row.
  */
 final class TableTraining {
     @Option(
@@ -142,109 +143,89 @@ final class TableTraining {
         return rows.stream().map(TableRow::name).toList();
     }
 
-    /** One run of the command. */
-    final class Session implements TableRun.Listener {
-        private final Console console;
-        private final TrainOptions training;
-        private final String command;
-        private final TableRun run;
-        private final Path folder;
-        private final Device device;
-        private final TrainDisplay display;
-
-        Session(
-                Console console,
-                TrainOptions training,
-                String command,
-                List<Path> images,
-                TorchOptions torch,
-                Optional<Path> cache)
-                throws IOException {
-            this.console = console;
-            this.training = training;
-            this.command = command;
-            TableRun.Plan plan = plan(common(torch));
-            plan.common().find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
-            List<TableRun.Data> data = TableRun.Data.open(images, plan.common().find(TrainConfig.LAYOUT));
-            data.forEach(one -> one.dataset().notes().stream()
-                    .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
-                    .forEach(note -> console.say(one.name() + ": " + note.text())));
-            folder = usable(out(data.stream().map(TableRun.Data::name).toList()));
-            device = context.prepare(torch);
-            run = new TableRun(plan, data, folder, training.store(), cache);
-            display = new TrainDisplay(console);
-        }
-
-        /** Returns the given settings without the pooling, which is set per row. */
-        private Settings common(TorchOptions torch) throws IOException {
-            Settings requested = training.requested(torch, console::say).wanted();
-            Map<String, Settings.Setting> values = new LinkedHashMap<>(requested.values());
-            Settings.Setting pooling = values.remove("network.pooling");
-            if (training.typed().contains("--pooling")) {
-                throw new IllegalArgumentException(
-                        "--pooling: every row of a table has its own pooling; add a row with --methods LABEL="
-                                + (pooling == null ? "SPEC" : pooling.text()));
+    /**
+     * Trains the table, or prints its plan with {@code --dry-run}.
+     *
+     * @param line the command as typed
+     * @param images folders of the datasets
+     * @param cache folder of the feature cache
+     */
+    int run(
+            Console console,
+            TrainOptions training,
+            String line,
+            List<Path> images,
+            TorchOptions torch,
+            Optional<Path> cache)
+            throws IOException, InterruptedException {
+        TableRun.Plan plan = plan(common(console, training, torch));
+        plan.common().find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
+        List<TableRun.Data> data = TableRun.Data.open(images, plan.common().find(TrainConfig.LAYOUT));
+        data.forEach(one -> one.dataset().notes().stream()
+                .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
+                .forEach(note -> console.say(one.name() + ": " + note.text())));
+        Path folder = usable(out(data.stream().map(TableRun.Data::name).toList()));
+        Device device = context.prepare(torch);
+        TableRun run = new TableRun(plan, data, folder, training.store(), cache);
+        try (TrainDisplay display = new TrainDisplay(console)) {
+            TrainingContext running = context.context(device, display, Cancellation.onRequest());
+            Session session = new Session(console, display, run, folder, line);
+            if (dry) { // nothing to save: Ctrl-C may end the process at once
+                run.prepare(running);
+                console.print(session.planText());
+                return session.code();
             }
-            if (pooling != null) {
-                console.say("network.pooling " + pooling.text() + " (" + pooling.origin()
-                        + ") is ignored: every row of a table has its own pooling");
-            }
-            return new Settings(values);
-        }
-
-        private static Path usable(Path folder) {
-            if (Files.exists(folder) && !Files.isDirectory(folder)) {
-                throw new IllegalArgumentException("--out " + folder + ": expected a folder, found a file");
-            }
-            if (new ExistingRun(folder).exists()) {
-                throw new IllegalArgumentException("--out " + folder
-                        + ": expected the folder of a table or a new folder, found a single run; choose another one");
-            }
-            return folder;
-        }
-
-        /** Trains the table, or prints its plan with {@code --dry-run}. */
-        int run() throws IOException, InterruptedException {
-            try (display) {
-                TrainingContext running = context.context(device, display, Cancellation.onRequest());
-                return dry ? show(running) : train(running);
-            }
-        }
-
-        /** Prints the plan. There is nothing to save, so that Ctrl-C may end the process at once. */
-        private int show(TrainingContext running) throws IOException, InterruptedException {
-            run.prepare(running);
-            console.print(planText());
-            return code();
-        }
-
-        private int train(TrainingContext running) throws IOException, InterruptedException {
             try (Interruption interruption = new Interruption(running.cancellation(), console::warn)) {
                 run.prepare(running);
-                announce(running);
+                console.say("table folder: " + folder);
+                running.throwIfCancelled();
+                session.remarks().forEach(console::say);
                 interruption.keeps(context.keepEvery());
-                Optional<Cancellation.Reason> early = run.train(running, this);
-                TableReport report = write();
-                console.print(text(report));
+                Optional<Cancellation.Reason> early = run.train(running, session);
+                console.print(Session.text(session.write()));
                 if (early.isPresent()) {
-                    console.warn("interrupted; resume with: " + command);
+                    console.warn("interrupted; resume with: " + line);
                     return ExitCode.INTERRUPTED;
                 }
-                return code();
+                return session.code();
             } catch (InterruptedTrainingException _) {
-                console.warn("interrupted before training began; start again with: " + command);
+                console.warn("interrupted before training began; start again with: " + line);
                 return ExitCode.INTERRUPTED;
             }
         }
+    }
 
-        private void announce(TrainingContext running) {
-            console.say("table folder: " + folder);
-            running.cancellation().reason().ifPresent(reason -> {
-                throw new InterruptedTrainingException(reason);
-            });
-            remarks().forEach(console::say);
+    /** Returns the given settings without the pooling, which is set per row. */
+    private static Settings common(Console console, TrainOptions training, TorchOptions torch) throws IOException {
+        Settings requested = training.requested(torch, console::say).wanted();
+        Map<String, Settings.Setting> values = new LinkedHashMap<>(requested.values());
+        Settings.Setting pooling = values.remove("network.pooling");
+        if (training.typed().contains("--pooling")) {
+            throw new IllegalArgumentException(
+                    "--pooling: every row of a table has its own pooling; add a row with --methods LABEL="
+                            + (pooling == null ? "SPEC" : pooling.text()));
         }
+        if (pooling != null) {
+            console.say("network.pooling " + pooling.text() + " (" + pooling.origin()
+                    + ") is ignored: every row of a table has its own pooling");
+        }
+        return new Settings(values);
+    }
 
+    private static Path usable(Path folder) {
+        if (Files.exists(folder) && !Files.isDirectory(folder)) {
+            throw new IllegalArgumentException("--out " + folder + ": expected a folder, found a file");
+        }
+        if (new ExistingRun(folder).exists()) {
+            throw new IllegalArgumentException("--out " + folder
+                    + ": expected the folder of a table or a new folder, found a single run; choose another one");
+        }
+        return folder;
+    }
+
+    /** Shows the rows of a run, and writes its table. */
+    private record Session(Console console, TrainDisplay display, TableRun run, Path folder, String command)
+            implements TableRun.Listener {
         /** Returns why rows cannot be trained, what to know about the others, and how many there are. */
         private List<String> remarks() {
             Map<String, List<String>> failures = new LinkedHashMap<>();
@@ -327,28 +308,26 @@ final class TableTraining {
             StringBuilder text = new StringBuilder();
             boolean best = false;
             for (TableReport.Section section : report.sections()) {
-                line(text, section.title());
-                append(text, section.rows());
-                line(text, "");
+                text.append(lines(List.of(section.title())))
+                        .append(columns(section.rows()))
+                        .append(System.lineSeparator());
                 best |= section.rows().stream()
                         .flatMap(row -> row.stream().skip(1))
                         .anyMatch(cell -> cell.startsWith(TableReport.BEST));
             }
-            if (best) {
-                line(text, TableReport.BEST + ": best of the column");
-            }
-            report.notes().forEach(note -> line(text, note));
-            return text.toString();
+            return text + (best ? lines(List.of(TableReport.BEST + ": best of the column")) : "") + lines(report.notes());
         }
 
-        private static void line(StringBuilder text, String line) {
-            text.append(QuotedText.visible(line)).append(System.lineSeparator());
+        private static String lines(List<String> lines) {
+            return lines.stream()
+                    .map(line -> QuotedText.visible(line) + System.lineSeparator())
+                    .collect(Collectors.joining());
         }
 
-        private static void append(StringBuilder text, List<List<String>> rows) {
+        private static Columns columns(List<List<String>> rows) {
             Columns columns = new Columns();
             rows.forEach(columns::row);
-            columns.appendTo(text);
+            return columns;
         }
 
         /** Returns what would be trained, under names that options take. */
@@ -356,7 +335,7 @@ final class TableTraining {
             List<List<String>> lines = new ArrayList<>();
             lines.add(List.of("row", "name", "dataset", "size", "params", "state"));
             for (Entry entry : run.entries()) {
-                Optional<ResultTable.Size> size = ResultTable.Size.of(entry);
+                Optional<ResultTable.Size> size = entry.size();
                 lines.add(List.of(
                         entry.title(),
                         entry.row().name(),
@@ -365,10 +344,7 @@ final class TableTraining {
                         size.map(one -> Figures.count(one.parameters())).orElse("–"),
                         state(entry)));
             }
-            StringBuilder text = new StringBuilder();
-            append(text, lines);
-            remarks().forEach(remark -> line(text, remark));
-            return text.toString();
+            return columns(lines) + lines(remarks());
         }
 
         private static String state(Entry entry) {

@@ -9,7 +9,6 @@ import java.nio.FloatBuffer;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
 import org.gramian.anomaly.DetectorCard;
 import org.gramian.anomaly.DetectorEngine;
 import org.gramian.anomaly.DetectorNetwork;
@@ -42,19 +41,21 @@ public final class OnnxDetector implements DetectorEngine {
     /** Opens a file of 'gramian export'; 0 threads are all cores. */
     public static OnnxDetector open(Path file, int threads) throws ModelFileException {
         DetectorCard card = card(file);
-        OrtSession session;
-        try {
-            session = OnnxEngine.session(file, threads);
-        } catch (OrtException | ExecutionException wrong) {
-            throw OnnxEngine.unusable(file, wrong);
-        }
-        try {
-            int[] grid = requireShapes(file, session, card);
-            return new OnnxDetector(session, card, grid[0], grid[1]);
-        } catch (ModelFileException | RuntimeException failed) {
-            close(session);
-            throw failed;
-        }
+        return OnnxEngine.open(file, threads, session -> {
+            OnnxEngine.require(file, session.getInputInfo(), ModelGraph.IMAGES, -1, 3, card.height(), card.width());
+            OnnxEngine.require(file, session.getOutputInfo(), DetectorGraph.SCORE, -1);
+            NodeInfo info = session.getOutputInfo().get(DetectorGraph.MAP);
+            long[] sizes =
+                    info != null && info.getInfo() instanceof TensorInfo tensor ? tensor.getShape() : new long[0];
+            if (sizes.length == 3 && isUpTo(sizes[1], card.height()) && isUpTo(sizes[2], card.width())) {
+                return new OnnxDetector(session, card, (int) sizes[1], (int) sizes[2]);
+            }
+            throw new ModelFileException(
+                    file,
+                    "expected a map of shape [n, rows, columns], found "
+                            + (info == null ? "no tensor of that name" : info.getInfo())
+                            + "; the file does not fit its metadata: export the detector again");
+        });
     }
 
     private static DetectorCard card(Path file) throws ModelFileException {
@@ -66,27 +67,6 @@ public final class OnnxDetector implements DetectorEngine {
             return DetectorNetwork.card(metadata);
         } catch (IllegalArgumentException wrong) {
             throw new ModelFileException(file, String.valueOf(wrong.getMessage()), wrong);
-        }
-    }
-
-    private static int[] requireShapes(Path file, OrtSession session, DetectorCard card) throws ModelFileException {
-        try {
-            Map<String, NodeInfo> outputs = session.getOutputInfo();
-            OnnxEngine.require(file, session.getInputInfo(), ModelGraph.IMAGES, -1, 3, card.height(), card.width());
-            OnnxEngine.require(file, outputs, DetectorGraph.SCORE, -1);
-            NodeInfo info = outputs.get(DetectorGraph.MAP);
-            long[] sizes =
-                    info != null && info.getInfo() instanceof TensorInfo tensor ? tensor.getShape() : new long[0];
-            if (sizes.length == 3 && isUpTo(sizes[1], card.height()) && isUpTo(sizes[2], card.width())) {
-                return new int[] {(int) sizes[1], (int) sizes[2]};
-            }
-            throw new ModelFileException(
-                    file,
-                    "expected a map of shape [n, rows, columns], found "
-                            + (info == null ? "no tensor of that name" : info.getInfo())
-                            + "; the file does not fit its metadata: export the detector again");
-        } catch (OrtException wrong) {
-            throw OnnxEngine.unusable(file, wrong);
         }
     }
 
@@ -123,14 +103,6 @@ public final class OnnxDetector implements DetectorEngine {
 
     @Override
     public void close() {
-        close(session);
-    }
-
-    private static void close(OrtSession session) {
-        try {
-            session.close();
-        } catch (OrtException failed) {
-            throw new IllegalStateException("ONNX Runtime could not be closed: " + failed.getMessage(), failed);
-        }
+        OnnxEngine.close(session);
     }
 }

@@ -120,20 +120,40 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             throw new IllegalArgumentException("the number of threads must be at least 1, found " + threads);
         }
         ModelHeader header = ExportedFile.header(file);
-        OrtSession session;
+        long side = header.card().crops().size();
+        long classes = header.card().classes().size();
+        return open(file, threads, session -> {
+            require(file, session.getInputInfo(), ModelGraph.IMAGES, -1, 3, side, side);
+            require(file, session.getOutputInfo(), ModelGraph.SCORES, -1, classes);
+            require(file, session.getOutputInfo(), ModelGraph.PROBABILITIES, -1, classes);
+            require(file, session.getOutputInfo(), ModelGraph.DESCRIPTORS, -1, header.descriptorSize());
+            return new OnnxEngine(session, header, (int) side, threads);
+        });
+    }
+
+    /** Checks the inputs and outputs of a session, and makes an engine of it. */
+    @FunctionalInterface
+    interface EngineFactory<E> {
+        E make(OrtSession session) throws OrtException, ModelFileException;
+    }
+
+    /** Opens a file of 'gramian export'; the session is closed if it does not fit. */
+    static <E> E open(Path file, int threads, EngineFactory<E> factory) throws ModelFileException {
         try {
-            session = session(file, threads);
+            OrtSession session = session(file, threads);
+            try {
+                return factory.make(session);
+            } catch (OrtException | ModelFileException | RuntimeException failed) {
+                session.close();
+                throw failed;
+            }
         } catch (OrtException | ExecutionException wrong) {
-            throw unusable(file, wrong);
-        }
-        OnnxEngine engine =
-                new OnnxEngine(session, header, header.card().crops().size(), threads);
-        try {
-            engine.requireShapes(file);
-            return engine;
-        } catch (ModelFileException | RuntimeException failed) {
-            engine.close();
-            throw failed;
+            Throwable cause = wrong.getCause() == null ? wrong : wrong.getCause();
+            throw new ModelFileException(
+                    file,
+                    "ONNX Runtime cannot use it: " + cause.getMessage()
+                            + "; export the model again, and copy the whole file",
+                    wrong);
         }
     }
 
@@ -158,15 +178,6 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             }
             return onDeepStack(() -> opening.open(environment, options));
         }
-    }
-
-    static ModelFileException unusable(Path file, Exception wrong) {
-        Throwable cause = wrong.getCause() == null ? wrong : wrong.getCause();
-        return new ModelFileException(
-                file,
-                "ONNX Runtime cannot use it: " + cause.getMessage()
-                        + "; export the model again, and copy the whole file",
-                wrong);
     }
 
     /** Created once; not in a static initializer, which the thread with the deep stack would wait for. */
@@ -222,18 +233,6 @@ public final class OnnxEngine implements Engine, AutoCloseable {
     /** Returns the version of the runtime, e.g. {@code 1.29.0}. */
     public static String version() {
         return environment().getVersion();
-    }
-
-    private void requireShapes(Path file) throws ModelFileException {
-        long classes = header.card().classes().size();
-        try {
-            require(file, session.getInputInfo(), ModelGraph.IMAGES, -1, 3, side, side);
-            require(file, session.getOutputInfo(), ModelGraph.SCORES, -1, classes);
-            require(file, session.getOutputInfo(), ModelGraph.PROBABILITIES, -1, classes);
-            require(file, session.getOutputInfo(), ModelGraph.DESCRIPTORS, -1, header.descriptorSize());
-        } catch (OrtException wrong) {
-            throw unusable(file, wrong);
-        }
     }
 
     static void require(Path file, Map<String, NodeInfo> found, String name, long... sizes) throws ModelFileException {
@@ -338,12 +337,18 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         try {
             if (!closed) {
                 closed = true;
-                session.close();
+                close(session);
             }
-        } catch (OrtException failed) {
-            throw new IllegalStateException("ONNX Runtime could not be closed: " + failed.getMessage(), failed);
         } finally {
             lock.writeLock().unlock();
+        }
+    }
+
+    static void close(OrtSession session) {
+        try {
+            session.close();
+        } catch (OrtException failed) {
+            throw new IllegalStateException("ONNX Runtime could not be closed: " + failed.getMessage(), failed);
         }
     }
 

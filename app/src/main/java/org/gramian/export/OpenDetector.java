@@ -10,7 +10,6 @@ import org.gramian.anomaly.DetectorNetwork;
 import org.gramian.export.OpenModel.EngineChoice;
 import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.model.ModelFileException;
-import org.gramian.tensor.Device;
 
 /**
  * A loaded detector of either kind of file: of 'gramian train' or of 'gramian export'. It runs in ONNX Runtime on a CPU, in libtorch on
@@ -44,14 +43,12 @@ public record OpenDetector(Detector detector, String backbone, String kind, Stri
     /** Opens a detector file. */
     public static OpenDetector open(Path file, OpenModel.Request request) throws IOException {
         if (ExportedFile.isNamed(file)) {
-            return exported(file, request);
+            request.requireOnnx(file);
+            return of(OnnxDetector.open(file, request.threads()), ExportedFile.metadata(file));
         }
-        boolean onnx = request.engine() == EngineChoice.ONNX
-                || (request.engine() == EngineChoice.AUTO
-                        && request.device().get().equals(Device.CPU));
         try (Arena arena = Arena.ofShared()) {
             DetectorNetwork network = DetectorNetwork.read(file, arena);
-            if (onnx && (request.engine() == EngineChoice.ONNX || OnnxEngine.isAvailable())) {
+            if (request.prefersOnnx() && (request.engine() == EngineChoice.ONNX || OnnxEngine.isAvailable())) {
                 try {
                     return of(OnnxDetector.of(network, request.threads()), network.metadata());
                 } catch (NotExpressibleException wrong) {
@@ -63,15 +60,6 @@ public record OpenDetector(Detector detector, String backbone, String kind, Stri
             Detector detector = Detector.load(file, request.libtorch().get());
             return new OpenDetector(detector, network.backbone().name(), network.kind(), "libtorch");
         }
-    }
-
-    private static OpenDetector exported(Path file, OpenModel.Request request) throws IOException {
-        if (request.engine() == EngineChoice.LIBTORCH) {
-            throw new IllegalArgumentException("libtorch does not run ONNX files, found " + file
-                    + "; use the model that it was exported from, or --engine onnx");
-        }
-        Map<String, String> metadata = ExportedFile.metadata(file);
-        return of(OnnxDetector.open(file, request.threads()), metadata);
     }
 
     private static OpenDetector of(OnnxDetector engine, Map<String, String> metadata) {

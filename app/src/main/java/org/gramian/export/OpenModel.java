@@ -62,6 +62,20 @@ public record OpenModel(
             return new Request(engine, () -> Device.CPU, () -> Device.CPU, 0, 0, false);
         }
 
+        /** Returns whether a model of 'gramian train' runs in ONNX Runtime, if it can. */
+        boolean prefersOnnx() {
+            return engine == EngineChoice.ONNX
+                    || (engine == EngineChoice.AUTO && device.get().equals(Device.CPU));
+        }
+
+        /** Rejects libtorch for an ONNX file. */
+        void requireOnnx(Path file) {
+            if (engine == EngineChoice.LIBTORCH) {
+                throw new IllegalArgumentException("libtorch does not run ONNX files, found " + file
+                        + "; use the model that it was exported from, or --engine onnx");
+            }
+        }
+
         /** Returns this request with a size of the crops. */
         public Request withSide(int size) {
             return new Request(engine, device, libtorch, threads, size, gradients);
@@ -83,8 +97,7 @@ public record OpenModel(
         if (ExportedFile.isNamed(file)) {
             return exported(file, request);
         }
-        boolean onnx = request.engine == EngineChoice.ONNX
-                || (request.engine == EngineChoice.AUTO && request.device.get().equals(Device.CPU));
+        boolean onnx = request.prefersOnnx();
         if (onnx) {
             Thread.ofPlatform().daemon().start(OnnxEngine::isAvailable); // loads its library while the file is read
         }
@@ -127,19 +140,12 @@ public record OpenModel(
         if (!request.gradients) {
             return of(engine, engine::close, Optional.empty());
         }
-        LazyModel model = new LazyModel(content, arena, request.libtorch);
-        Runnable release = () -> {
-            engine.close();
-            model.close();
-        };
-        return of(engine, release, Optional.of(model));
+        LazyModel model = new LazyModel(content, arena, request.libtorch, engine);
+        return of(engine, model::close, Optional.of(model));
     }
 
     private static OpenModel exported(Path file, Request request) throws IOException {
-        if (request.engine == EngineChoice.LIBTORCH) {
-            throw new IllegalArgumentException("libtorch does not run ONNX files, found " + file
-                    + "; use the model that it was exported from, or --engine onnx");
-        }
+        request.requireOnnx(file);
         int side = ExportedFile.header(file).card().crops().size();
         if (request.side != 0 && request.side != side) {
             throw new IllegalArgumentException("an ONNX model takes crops of size " + side + ", found " + request.side
@@ -154,17 +160,19 @@ public record OpenModel(
         return new OpenModel(header, Classifier.of(engine, header.card(), release), "onnx", gradients);
     }
 
-    /** A model in libtorch that is made from host memory on the first call. */
+    /** A model in libtorch that is made from host memory on the first call, beside its ONNX engine. */
     private static final class LazyModel implements Supplier<Model>, AutoCloseable {
         private final ModelFile.Content content;
         private final Arena arena;
         private final Supplier<Device> device;
+        private final OnnxEngine engine;
         private @Nullable Model model;
 
-        LazyModel(ModelFile.Content content, Arena arena, Supplier<Device> device) {
+        LazyModel(ModelFile.Content content, Arena arena, Supplier<Device> device, OnnxEngine engine) {
             this.content = content;
             this.arena = arena;
             this.device = device;
+            this.engine = engine;
         }
 
         @Override
@@ -179,6 +187,7 @@ public record OpenModel(
 
         @Override
         public synchronized void close() {
+            engine.close();
             if (model != null) {
                 model.close();
             }

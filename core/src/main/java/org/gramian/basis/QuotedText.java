@@ -1,6 +1,7 @@
 package org.gramian.basis;
 
 import java.util.Collection;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Untrusted text in messages: quoted, short, and without control characters. */
@@ -8,7 +9,15 @@ public final class QuotedText {
     private static final int LENGTH_SHOWN = 120;
     private static final int NAMES_SHOWN = 20;
 
+    /** Words that a shell takes as they are. */
+    private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}_@%+=:,./-]+");
+
     private QuotedText() {}
+
+    /** Returns a word as an argument of a command line, in single quotes if a shell would change it. */
+    public static String argument(String word) {
+        return PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
+    }
 
     public static String text(String text) {
         return "'" + bare(text) + "'";

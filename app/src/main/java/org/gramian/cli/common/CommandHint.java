@@ -2,16 +2,14 @@ package org.gramian.cli.common;
 
 import java.util.Arrays;
 import java.util.Objects;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.gramian.basis.QuotedText;
 
 /** Commands to type next, with the program under the name that it was called by. */
 public final class CommandHint {
     /** Set by the launcher to the name that it was called by, e.g. {@code ./gramian}. */
     private static final String VARIABLE = "GRAMIAN_COMMAND";
-
-    private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}_@%+=:,./-]+");
 
     private CommandHint() {}
 
@@ -28,11 +26,7 @@ public final class CommandHint {
     /** Returns the line for a program of another name. */
     public static String under(String program, Object... words) {
         return Stream.concat(Stream.of(program), Arrays.stream(words).map(Object::toString))
-                .map(CommandHint::quoted)
+                .map(QuotedText::argument)
                 .collect(Collectors.joining(" "));
-    }
-
-    private static String quoted(String word) {
-        return PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
     }
 }

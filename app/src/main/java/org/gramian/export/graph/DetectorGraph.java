@@ -48,15 +48,10 @@ public final class DetectorGraph {
                         images.sizes(),
                         "images resized to " + card.width() + "x" + card.height() + ", preprocessed: "
                                 + card.preprocessing().text()),
-                output(graph, SCORE, score.reshape(), "distance from good images; 1 is typical of a good image"),
-                output(graph, MAP, map.reshape(network.rows(), network.columns()), "score at each position"),
-                output(graph, P_VALUE, pValue.reshape(), "share of good images that are at least as odd"),
-                output(graph, THRESHOLD, threshold, "an image with a higher score is anomalous"));
-    }
-
-    private static ValueInfo output(Graph graph, String name, Value value, String about) {
-        Value named = graph.output(name, value);
-        return new ValueInfo(named.name(), named.sizes(), about);
+                graph.output(SCORE, score.reshape(), "distance from good images; 1 is typical of a good image"),
+                graph.output(MAP, map.reshape(network.rows(), network.columns()), "score at each position"),
+                graph.output(P_VALUE, pValue.reshape(), "share of good images that are at least as odd"),
+                graph.output(THRESHOLD, threshold, "an image with a higher score is anomalous"));
     }
 
     /** Returns the features {@code [n, p, d]}. */

@@ -79,12 +79,13 @@ final class Graph {
         return new Value(this, name, sizes);
     }
 
-    Value output(String name, Value value) {
+    /** Adds an output, and returns its description. */
+    OnnxWriter.ValueInfo output(String name, Value value, String about) {
         if (!unique(name).equals(name)) {
             throw new IllegalStateException("two outputs are named " + name);
         }
         nodes.add(new OnnxNode(name + "/Identity", "Identity", List.of(value.name()), List.of(name), Map.of()));
-        return new Value(this, name, value.sizes());
+        return new OnnxWriter.ValueInfo(name, value.sizes(), about);
     }
 
     /** Adds a tensor that is not copied under its own name, once. */

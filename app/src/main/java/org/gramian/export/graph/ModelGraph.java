@@ -58,19 +58,15 @@ public final class ModelGraph {
         Value probabilities =
                 graph.in("head/classifier", () -> scores.scale(1 / temperature).softmax(1));
         return graph.message(
-                info(
-                        images,
+                new ValueInfo(
+                        images.name(),
+                        images.sizes(),
                         "crops of " + side + "x" + side + ", preprocessed: "
                                 + header.card().preprocessing().text()),
-                info(graph.output(SCORES, scores), "scores before the softmax"),
-                info(
-                        graph.output(PROBABILITIES, probabilities),
-                        "softmax(scores / temperature), temperature " + temperature),
-                info(graph.output(DESCRIPTORS, descriptors), "output of the pooling"));
-    }
-
-    private static ValueInfo info(Value value, String about) {
-        return new ValueInfo(value.name(), value.sizes(), about);
+                graph.output(SCORES, scores, "scores before the softmax"),
+                graph.output(
+                        PROBABILITIES, probabilities, "softmax(scores / temperature), temperature " + temperature),
+                graph.output(DESCRIPTORS, descriptors, "output of the pooling"));
     }
 
     /** Adds the classifier; a batch norm of the scores is folded into its weights. */

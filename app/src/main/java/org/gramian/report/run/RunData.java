@@ -84,8 +84,13 @@ public record RunData(
         }
     }
 
-    /** Counts of an audit, and its findings, worst first. */
-    public record AuditSummary(int images, int classes, int unreadable, int duplicates, List<AuditFinding> findings) {}
+    /** What the page shows of an audit: counts, and the findings, worst first. */
+    public record AuditSummary(
+            int images,
+            List<Object> classes,
+            List<Object> unreadable,
+            List<Object> duplicates,
+            List<AuditFinding> findings) {}
 
     /** Finding of an audit with the recommended action. */
     public record AuditFinding(Severity severity, String sentence, String advice) {}
@@ -123,7 +128,7 @@ public record RunData(
     }
 
     /** Returns the model of the first fold that has one. */
-    Optional<ModelData> model() {
+    public Optional<ModelData> model() {
         return folds.stream().flatMap(fold -> fold.model().stream()).findFirst();
     }
 }

@@ -152,21 +152,9 @@ public final class RunReader {
     }
 
     private static RunData.AuditSummary audit(Path file) throws IOException {
-        record AuditJson(
-                int images,
-                List<Object> classes,
-                List<Object> unreadable,
-                List<Object> duplicates,
-                List<RunData.AuditFinding> findings) {}
         requireSize(file, MAX_AUDIT_BYTES, "an audit");
         try {
-            AuditJson audit = AUDIT.readValue(Files.readAllBytes(file), AuditJson.class);
-            return new RunData.AuditSummary(
-                    audit.images,
-                    audit.classes.size(),
-                    audit.unreadable.size(),
-                    audit.duplicates.size(),
-                    audit.findings);
+            return AUDIT.readValue(Files.readAllBytes(file), RunData.AuditSummary.class);
         } catch (JacksonException damaged) {
             throw new IOException(
                     file + ": expected an audit with images and findings in JSON, found something else", damaged);

@@ -3,6 +3,7 @@ package org.gramian.report.run;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.gramian.basis.QuotedText;
 import org.gramian.inspect.DegenerateChannels;
 import org.gramian.inspect.MatrixStage;
 import org.gramian.inspect.SpdInspection;
@@ -14,8 +15,6 @@ import org.gramian.report.Scale;
 public record SpdView(String fold, SpdInspection inspection) {
     /** Smallest eigenvalue relative to the largest that float32 can represent meaningfully. */
     private static final double FLOOR = 1e-9;
-
-    private static final int LISTED = 20;
 
     static Stream<SpdView> of(RunData.FoldData fold) {
         return fold.matrices().stream()
@@ -109,8 +108,6 @@ public record SpdView(String fold, SpdInspection inspection) {
     }
 
     private static String listed(String what, List<String> all) {
-        return Figures.count(all.size()) + " " + what + " ("
-                + String.join(", ", all.stream().limit(LISTED).toList())
-                + (all.size() > LISTED ? " and " + (all.size() - LISTED) + " more" : "") + ")";
+        return Figures.count(all.size()) + " " + what + " (" + QuotedText.some(all) + ")";
     }
 }

@@ -40,9 +40,8 @@ class NativeWeightsTest {
         parameters.all().forEach(each -> tensors.put(each.name(), StoredTensor.of(each.value())));
         NetworkLowering network = new NetworkLowering(graph, new HostParameters(graph, tensors, ""));
         Value logits = graph.in("net", () -> network.features(backbone, images));
-        Value scores = graph.output("prob_1", logits.softmax(1));
+        ValueInfo output = graph.output("prob_1", logits.softmax(1), "probabilities");
         ValueInfo input = new ValueInfo(images.name(), images.sizes(), "images");
-        ValueInfo output = new ValueInfo(scores.name(), scores.sizes(), "probabilities");
         return OnnxWriter.model(graph.message(input, output), 13, Map.of());
     }
 

@@ -117,7 +117,7 @@ public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, Stri
     }
 
     /** Returns counts as text, such as {@code 980 rgb, 20 gray}. */
-    public String counts(Map<?, Integer> counts) {
+    public static String counts(Map<?, Integer> counts) {
         return counts.entrySet().stream()
                 .map(entry -> Figures.count(entry.getValue()) + " "
                         + entry.getKey().toString().replace('_', ' '))

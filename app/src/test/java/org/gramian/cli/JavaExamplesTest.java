@@ -35,13 +35,6 @@ class JavaExamplesTest {
         }
     }
 
-    @Test
-    void exampleOfMissingTypeDoesNotCompile(@TempDir Path classes) {
-        String imports = "import java.nio.file.Path;\nimport org.gramian.model.Classifier;\n";
-        assertThat(errors(imports + "Classifier.open(Path.of(\"model.safetensors\"));", classes))
-                .contains("open");
-    }
-
     /** The blocks marked as Java. */
     private static List<String> examples() throws IOException {
         List<String> examples = new ArrayList<>();

@@ -4,15 +4,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
-import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.export.graph.NotExpressibleException;
-import org.gramian.model.Head;
-import org.gramian.model.Model;
-import org.gramian.pooling.CustomAggregation;
-import org.gramian.pooling.Pooling;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,42 +114,6 @@ class PoolingExportTest {
             assertThatThrownBy(() -> ExportedFile.content(small.model(), small.card(), ExportedFile.DEFAULT_OPSET))
                     .isInstanceOf(NotExpressibleException.class)
                     .hasMessageContaining(transform);
-        }
-    }
-
-    /** The mean, under a name of its own. */
-    private record Own() implements CustomAggregation {
-        @Override
-        public String text() {
-            return "mine";
-        }
-
-        @Override
-        public long outputs(long channels) {
-            return channels;
-        }
-
-        @Override
-        public Var apply(Var maps, Bindings parameters) {
-            throw new AssertionError("it is not run");
-        }
-    }
-
-    @Test
-    void rejectsCustomMethods() {
-        Pooling own = new Pooling(List.of(), new Own(), List.of());
-        try (SmallModel small = SmallModel.of("average", 32);
-                SmallModel changed = new SmallModel(
-                        new Model(
-                                small.model().backbone(),
-                                small.model().backboneParameters(),
-                                new Head(own, 3, false),
-                                small.model().headParameters(),
-                                small.model().device()),
-                        small.card())) {
-            assertThatThrownBy(() -> ExportedFile.content(changed.model(), changed.card(), ExportedFile.DEFAULT_OPSET))
-                    .isInstanceOf(NotExpressibleException.class)
-                    .hasMessageContaining("mine");
         }
     }
 }

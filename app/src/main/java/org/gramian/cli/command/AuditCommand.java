@@ -6,10 +6,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Columns;
@@ -169,7 +167,8 @@ public final class AuditCommand extends ConsoleCommand {
                     .row("", "min", "median", "max")
                     .row(row("width", contents.width()))
                     .row(row("height", contents.height())));
-            text.append("format  %s%ncolour  %s%n%n".formatted(counts(contents.formats()), counts(contents.colours())));
+            text.append("format  %s%ncolour  %s%n%n"
+                    .formatted(AuditPage.counts(contents.formats()), AuditPage.counts(contents.colours())));
         }
 
         private static List<String> row(String name, AuditReport.Contents.Spread spread) {
@@ -178,13 +177,6 @@ public final class AuditCommand extends ConsoleCommand {
                     Figures.count(spread.smallest()),
                     Figures.count(spread.median()),
                     Figures.count(spread.largest()));
-        }
-
-        private static String counts(Map<?, Integer> counts) {
-            return counts.entrySet().stream()
-                    .map(entry -> Figures.count(entry.getValue()) + " "
-                            + entry.getKey().toString().replace('_', ' '))
-                    .collect(Collectors.joining(", "));
         }
 
         private void finding(Finding finding) {

@@ -107,7 +107,7 @@ public final class FeaturesCommand extends ConsoleCommand {
         try (FrozenBackbone network = backbone.open(device, console::say)) {
             FeatureExtractor extractor = new FeatureExtractor(network, batch, precision);
             Path beside = Objects.requireNonNull(out.toAbsolutePath().getParent(), "a file has a folder");
-            try (FeatureCache cache = caching.open(beside, console::say)) {
+            try (FeatureCache cache = FeatureCache.open(caching.root(), beside, console::say)) {
                 return extract(
                         new FeatureExtraction(extractor, Optional.of(cache)),
                         cache,

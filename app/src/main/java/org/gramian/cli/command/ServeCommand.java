@@ -81,7 +81,7 @@ public final class ServeCommand extends ConsoleCommand {
                 engine.request().withGradients(),
                 falseAlarms == null ? OptionalDouble.empty() : OptionalDouble.of(falseAlarms));
         CountDownLatch requested = new CountDownLatch(1);
-        try (Interruption _ = Interruption.of(
+        try (Interruption _ = new Interruption(
                         requested::countDown, "interrupted; finishing accepted requests", console::say);
                 Server server = Server.start(options, source, listener())) {
             console.say("serving at " + address(server.port()) + "; stop with Ctrl-C");

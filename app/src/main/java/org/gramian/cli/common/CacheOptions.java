@@ -1,10 +1,8 @@
 package org.gramian.cli.common;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.gramian.train.feature.FeatureCache;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -52,10 +50,5 @@ public final class CacheOptions {
     /** Returns the folder of the cache; empty with {@code --no-cache}. */
     public Optional<Path> root() {
         return none ? Optional.empty() : Optional.of(folder == null ? FeatureCache.defaultRoot() : folder);
-    }
-
-    /** Opens the cache. */
-    public FeatureCache open(Path folder, Consumer<String> warnings) throws IOException {
-        return FeatureCache.open(root(), folder, warnings);
     }
 }

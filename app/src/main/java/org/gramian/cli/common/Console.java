@@ -66,14 +66,26 @@ public final class Console {
      * @param object what does not take the others, such as {@code run/model.safetensors: a detector of anomalies}
      */
     public void requireOnly(Set<String> known, String object) {
-        List<String> others = command.commandLine().getParseResult().matchedOptions().stream()
-                .map(option -> option.names()[0])
-                .filter(name -> !known.contains(name) && !COMMON.contains(name))
-                .toList();
+        List<String> others = typed(known);
         if (!others.isEmpty()) {
             throw new IllegalArgumentException(object + " does not take " + String.join(", ", others) + "; remove "
                     + (others.size() == 1 ? "it" : "them"));
         }
+    }
+
+    /** Returns the names of the given options, without those of every command and some others. */
+    public List<String> typed(Set<String> others) {
+        return command.commandLine().getParseResult().matchedOptions().stream()
+                .map(option -> option.names()[0])
+                .filter(name -> !others.contains(name) && !COMMON.contains(name))
+                .distinct()
+                .toList();
+    }
+
+    /** Returns the whole command line, to be typed again. */
+    public String line() {
+        return CommandHint.of(
+                command.root().commandLine().getParseResult().originalArgs().toArray());
     }
 
     public PrintWriter out() {

@@ -1,6 +1,7 @@
 package org.gramian.cli.common;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -9,6 +10,7 @@ import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PredictionTable;
 import org.gramian.evaluate.Temperature;
@@ -22,6 +24,36 @@ public record EvaluationTable(Evaluation evaluation) {
     private static final int MISTAKES = 5;
     private static final int PAIRS = 10;
     private static final int NAME = 24;
+
+    /** More folds are not shown one by one. */
+    private static final int FOLDS = 6;
+
+    /** Formats the metrics of several folds: mean, standard deviation and, of few folds, those of each fold. */
+    public static String ofFolds(List<Evaluation> folds) {
+        FoldSummary summary = FoldSummary.of(folds);
+        List<Evaluation> shown = folds.size() <= FOLDS ? folds : List.of();
+        List<String> head = new ArrayList<>(List.of("over " + folds.size() + " folds", "mean ± std"));
+        shown.forEach(fold -> head.add(fold.setting().fold()));
+        Columns rows = new Columns().row(head);
+        for (Metric metric : metrics(folds.getFirst().classes().size())) {
+            List<String> cells = new ArrayList<>(List.of(name(metric), summary.text(metric)));
+            shown.forEach(fold -> cells.add(metric.show(metric.of(fold))));
+            rows.row(cells);
+        }
+        return rows.toString();
+    }
+
+    /** Returns the metrics that differ for a number of classes: the first five are all of five. */
+    public static List<Metric> metrics(int classes) {
+        return Arrays.stream(Metric.values())
+                .filter(metric -> metric != Metric.TOP_5 || classes > 5)
+                .toList();
+    }
+
+    /** Returns the name of a metric with its unit. */
+    public static String name(Metric metric) {
+        return metric.text() + (metric == Metric.LOG_LOSS || metric == Metric.BRIER ? "" : " %");
+    }
 
     public String text() {
         StringBuilder text = new StringBuilder();

@@ -25,13 +25,16 @@ public final class Interruption implements AutoCloseable {
 
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread hook;
-    private volatile String answer = "interrupted; stopping";
+    private volatile String answer;
 
+    /** Handles a signal: cancels a training. */
     public Interruption(Cancellation breaks, Consumer<String> say) {
-        this(breaks::cancel, say);
+        this(breaks::cancel, "interrupted; stopping", say);
     }
 
-    private Interruption(Runnable stop, Consumer<String> say) {
+    /** Handles a signal for any command: prints a message and runs something that makes it end. */
+    public Interruption(Runnable stop, String firstAnswer, Consumer<String> say) {
+        answer = firstAnswer;
         hook = Thread.ofPlatform().name("gramian-interruption").unstarted(() -> {
             say.accept(answer);
             stop.run();
@@ -55,13 +58,6 @@ public final class Interruption implements AutoCloseable {
     static boolean isCause(Throwable failure) {
         // The message of Java's own hooks, as of File.deleteOnExit; there is no other way to ask.
         return failure instanceof IllegalStateException && "Shutdown in progress".equals(failure.getMessage());
-    }
-
-    /** Handles a signal for any command: prints a message and runs something that makes it end. */
-    public static Interruption of(Runnable stop, String answer, Consumer<String> say) {
-        Interruption interruption = new Interruption(stop, say);
-        interruption.answer = answer;
-        return interruption;
     }
 
     private int awaitCode() {

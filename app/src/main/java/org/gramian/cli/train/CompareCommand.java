@@ -1,13 +1,13 @@
 package org.gramian.cli.train;
 
 import java.io.IOException;
-import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
@@ -16,6 +16,7 @@ import org.gramian.cli.common.CacheOptions;
 import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.ConsoleCommand;
+import org.gramian.cli.common.EvaluationTable;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
@@ -29,11 +30,8 @@ import org.gramian.report.ReportFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code gramian compare}: compares models by a paired test, or trains a table of methods. */
 @Command(
@@ -49,6 +47,11 @@ import picocli.CommandLine.Spec;
                 The folder gets one run per row and table.md, .csv and .json. The same command resumes it.""")
 public final class CompareCommand extends ConsoleCommand {
     private static final Path STANDARD_OUTPUT = Path.of("-");
+
+    /** Options that are no reason to refuse results. */
+    private static final Set<String> NOT_FOR_TRAINING =
+            Set.of("--json --cache-dir --no-cache --weights-dir --input --libtorch --device --threads --accelerate"
+                    .split(" ", -1));
 
     @Option(names = "--json", paramLabel = "FILE", description = "also write JSON; '-' prints only that")
     private @Nullable Path json;
@@ -71,9 +74,6 @@ public final class CompareCommand extends ConsoleCommand {
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
-    @Spec
-    private CommandSpec spec;
-
     @Override
     public Integer call() throws IOException, InterruptedException {
         return table.wanted() ? train() : compareResults();
@@ -87,17 +87,11 @@ public final class CompareCommand extends ConsoleCommand {
             throw new IllegalArgumentException("expected DIR, one or several dataset folders, found none");
         }
         caching.check();
-        Object[] typed =
-                spec.root().commandLine().getParseResult().originalArgs().toArray();
-        return table.run(console, training, CommandHint.of(typed), paths, torch, caching.root());
+        return table.run(console, training, paths, torch, caching.root());
     }
 
     private int compareResults() throws IOException {
-        List<String> typed = spec.commandLine().getParseResult().matchedOptions().stream()
-                .filter(CompareCommand::isForTraining)
-                .map(option -> option.names()[0])
-                .distinct()
-                .toList();
+        List<String> typed = console.typed(NOT_FOR_TRAINING);
         if (!typed.isEmpty()) {
             throw new IllegalArgumentException("expected --methods or --preset with " + String.join(", ", typed)
                     + ", which apply to training only");
@@ -109,13 +103,6 @@ public final class CompareCommand extends ConsoleCommand {
                             + CommandHint.of("compare", "DIR", "--methods", "average,bcnn"));
         }
         return compare();
-    }
-
-    /** Returns whether an option applies to training only; those of configuration keys have no field. */
-    private static boolean isForTraining(OptionSpec option) {
-        return !(option.userObject() instanceof Field field)
-                || List.of(TableTraining.class, ContextOptions.class, TrainOptions.class)
-                        .contains(field.getDeclaringClass());
     }
 
     private int compare() throws IOException {
@@ -132,7 +119,7 @@ public final class CompareCommand extends ConsoleCommand {
         }
         int classes = first.getFirst().classes().size();
         ComparisonTable shown = new ComparisonTable(
-                paths.stream().map(Path::toString).toList(), comparisons, FoldTable.metrics(classes));
+                paths.stream().map(Path::toString).toList(), comparisons, EvaluationTable.metrics(classes));
         console.print(printed ? shown.json() : shown.text());
         if (file != null) {
             file.write(shown.json());
@@ -184,7 +171,7 @@ public final class CompareCommand extends ConsoleCommand {
             }
             Columns rows = new Columns().row(head);
             for (Metric metric : metrics) {
-                List<String> cells = new ArrayList<>(List.of(FoldTable.name(metric)));
+                List<String> cells = new ArrayList<>(List.of(EvaluationTable.name(metric)));
                 summaries().forEach(summary -> cells.add(summary.text(metric)));
                 rows.row(cells);
             }

@@ -39,9 +39,7 @@ import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code gramian demo}: average pooling against the selected pooling on synthetic images. */
 @Command(
@@ -61,9 +59,6 @@ public final class DemoCommand extends ConsoleCommand {
     private static final String AVERAGE = "average";
 
     private final TextureSet size;
-
-    @Spec
-    private CommandSpec spec;
 
     @Option(
             names = {"--out", "--output"},
@@ -106,9 +101,7 @@ public final class DemoCommand extends ConsoleCommand {
                     .withListener(event -> show(event, display))
                     .withCancellation(breaks));
         } catch (InterruptedTrainingException stopped) {
-            Object[] typed =
-                    spec.root().commandLine().getParseResult().originalArgs().toArray();
-            console.warn("interrupted; resume with: " + CommandHint.of(typed));
+            console.warn("interrupted; resume with: " + console.line());
             return ExitCode.INTERRUPTED;
         }
         Path page = out.resolve(RunReport.FILE);
@@ -163,7 +156,7 @@ public final class DemoCommand extends ConsoleCommand {
 
     private Evaluation train(TrainingRun trainer, RunPlan plan, AuditReport audit, String name) throws IOException {
         RunFolder run = new RunFolder(out.resolve(name));
-        run.begin(images());
+        run.begin(images(), List.of());
         RunResult result = trainer.train(plan, audit, run.path());
         result.early().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);

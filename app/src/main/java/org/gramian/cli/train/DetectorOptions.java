@@ -2,11 +2,10 @@ package org.gramian.cli.train;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.gramian.anomaly.AnomalyDataset;
 import org.gramian.anomaly.DetectorTraining;
 import org.gramian.image.crop.CropPlan;
@@ -41,6 +40,8 @@ final class DetectorOptions {
             "--no-report",
             "--dry-run");
 
+    private static final Set<String> OWN = Set.of("--defects", "--false-alarms", "--tile");
+
     private static final double FALSE_ALARMS = 0.01;
 
     @Option(names = "--good-only", description = "all images of DIR are good: train a detector of anomalies")
@@ -71,18 +72,12 @@ final class DetectorOptions {
      */
     record Source(String reason, AnomalyDataset images, List<Path> defects) {}
 
-    /** Returns the given options. */
-    List<String> typed() {
-        Map<String, Boolean> given = new LinkedHashMap<>();
-        given.put("--good-only", goodOnly);
-        given.put("--defects", defects != null);
-        given.put("--false-alarms", falseAlarms != null);
-        given.put("--tile", tile != null);
-        return given.keySet().stream().filter(given::get).toList();
-    }
-
-    /** Returns the images if a folder is one for a detector. */
-    Optional<Source> source(Path folder) throws IOException {
+    /**
+     * Returns the images if a folder is one for a detector.
+     *
+     * @param typed the given options
+     */
+    Optional<Source> source(Path folder, List<String> typed) throws IOException {
         if (!goodOnly && AnomalyDataset.isMvtec(folder)) {
             return Optional.of(source("train/good and test/", AnomalyDataset.mvtec(folder)));
         }
@@ -90,9 +85,10 @@ final class DetectorOptions {
             String reason = goodOnly ? "--good-only" : "images of one class";
             return Optional.of(source(reason, new AnomalyDataset(AnomalyDataset.images(folder), List.of())));
         }
-        if (!typed().isEmpty()) {
-            throw new IllegalArgumentException(String.join(", ", typed()) + ": expected one class of good images in "
-                    + folder + ", found another layout; add --good-only if all images are good");
+        if (defects != null || falseAlarms != null || tile != null) {
+            String own = typed.stream().filter(OWN::contains).collect(Collectors.joining(", "));
+            throw new IllegalArgumentException(own + ": expected one class of good images in " + folder
+                    + ", found another layout; add --good-only if all images are good");
         }
         return Optional.empty();
     }

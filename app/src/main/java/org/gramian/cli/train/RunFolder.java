@@ -1,7 +1,6 @@
 package org.gramian.cli.train;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -62,11 +61,6 @@ public record RunFolder(Path path) {
     }
 
     /** Stores the path of the images of a new run, absolute and as typed. */
-    void begin(Path images) throws IOException {
-        begin(images, List.of());
-    }
-
-    /** Stores the path of the images of a new run, absolute and as typed. */
     void begin(Path images, List<String> options) throws IOException {
         Files.createDirectories(path);
         AtomicFile.putText(path.resolve(IMAGES), text -> {
@@ -83,30 +77,25 @@ public record RunFolder(Path path) {
     }
 
     Path images() throws IOException {
-        return Path.of(lines().getFirst().strip());
+        return Path.of(Files.readAllLines(path.resolve(IMAGES)).getFirst().strip());
     }
 
     /** Returns the path of the images as it was typed, unless there is no {@value #IMAGES}. */
     Optional<String> typedImages() throws IOException {
-        return (Files.exists(imagesFile()) ? lines() : List.<String>of())
-                .stream()
-                        .filter(line -> line.startsWith(TYPED))
-                        .map(line -> line.substring(TYPED.length()))
-                        .findFirst();
+        return lines().stream()
+                .filter(line -> line.startsWith(TYPED))
+                .map(line -> line.substring(TYPED.length()))
+                .findFirst();
     }
 
     /** Returns the options that the run was started with and that apply to the resumed run too. */
     List<String> options() throws IOException {
-        return (Files.exists(imagesFile()) ? lines() : List.<String>of())
-                .stream().filter(line -> line.startsWith("--")).toList();
+        return lines().stream().filter(line -> line.startsWith("--")).toList();
     }
 
     private List<String> lines() throws IOException {
-        return Files.readString(imagesFile(), StandardCharsets.UTF_8).lines().toList();
-    }
-
-    private Path imagesFile() {
-        return path.resolve(IMAGES);
+        Path file = path.resolve(IMAGES);
+        return Files.exists(file) ? Files.readAllLines(file) : List.of();
     }
 
     boolean hasCheckpoint() throws IOException {

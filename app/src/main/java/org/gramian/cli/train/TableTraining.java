@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.gramian.accelerate.Rule;
@@ -146,17 +147,10 @@ final class TableTraining {
     /**
      * Trains the table, or prints its plan with {@code --dry-run}.
      *
-     * @param line the command as typed
      * @param images folders of the datasets
      * @param cache folder of the feature cache
      */
-    int run(
-            Console console,
-            TrainOptions training,
-            String line,
-            List<Path> images,
-            TorchOptions torch,
-            Optional<Path> cache)
+    int run(Console console, TrainOptions training, List<Path> images, TorchOptions torch, Optional<Path> cache)
             throws IOException, InterruptedException {
         TableRun.Plan plan = plan(common(console, training, torch));
         plan.common().find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
@@ -169,7 +163,7 @@ final class TableTraining {
         TableRun run = new TableRun(plan, data, folder, training.store(), cache);
         try (TrainDisplay display = new TrainDisplay(console)) {
             TrainingContext running = context.context(device, display, Cancellation.onRequest());
-            Session session = new Session(console, display, run, folder, line);
+            Session session = new Session(console, display, run, folder);
             if (dry) { // nothing to save: Ctrl-C may end the process at once
                 run.prepare(running);
                 console.print(session.planText());
@@ -184,12 +178,12 @@ final class TableTraining {
                 Optional<Cancellation.Reason> early = run.train(running, session);
                 console.print(Session.text(session.write()));
                 if (early.isPresent()) {
-                    console.warn("interrupted; resume with: " + line);
+                    console.warn("interrupted; resume with: " + console.line());
                     return ExitCode.INTERRUPTED;
                 }
                 return session.code();
             } catch (InterruptedTrainingException _) {
-                console.warn("interrupted before training began; start again with: " + line);
+                console.warn("interrupted before training began; start again with: " + console.line());
                 return ExitCode.INTERRUPTED;
             }
         }
@@ -200,7 +194,7 @@ final class TableTraining {
         Settings requested = training.requested(torch, console::say).wanted();
         Map<String, Settings.Setting> values = new LinkedHashMap<>(requested.values());
         Settings.Setting pooling = values.remove("network.pooling");
-        if (training.typed().contains("--pooling")) {
+        if (console.typed(Set.of()).contains("--pooling")) {
             throw new IllegalArgumentException(
                     "--pooling: every row of a table has its own pooling; add a row with --methods LABEL="
                             + (pooling == null ? "SPEC" : pooling.text()));
@@ -224,7 +218,7 @@ final class TableTraining {
     }
 
     /** Shows the rows of a run, and writes its table. */
-    private record Session(Console console, TrainDisplay display, TableRun run, Path folder, String command)
+    private record Session(Console console, TrainDisplay display, TableRun run, Path folder)
             implements TableRun.Listener {
         /** Returns why rows cannot be trained, what to know about the others, and how many there are. */
         private List<String> remarks() {
@@ -252,7 +246,7 @@ final class TableTraining {
             display.row("row " + number(entry) + "/" + run.entries().size() + " "
                     + entry.row().name() + ", ");
             if (!new ExistingRun(entry.folder()).exists()) {
-                new RunFolder(entry.folder()).begin(entry.data().place());
+                new RunFolder(entry.folder()).begin(entry.data().place(), List.of());
             }
         }
 
@@ -281,7 +275,7 @@ final class TableTraining {
         /** Writes the results so far in every format. */
         private TableReport write() throws IOException {
             Files.createDirectories(folder);
-            TableReport report = new TableReport(run.table(), command, Session::reason);
+            TableReport report = new TableReport(run.table(), console.line(), Session::reason);
             for (Map.Entry<String, String> file : report.files().entrySet()) {
                 AtomicFile.putText(folder.resolve(file.getKey()), text -> text.write(file.getValue()));
             }
@@ -315,7 +309,9 @@ final class TableTraining {
                         .flatMap(row -> row.stream().skip(1))
                         .anyMatch(cell -> cell.startsWith(TableReport.BEST));
             }
-            return text + (best ? lines(List.of(TableReport.BEST + ": best of the column")) : "") + lines(report.notes());
+            return text
+                    + (best ? lines(List.of(TableReport.BEST + ": best of the column")) : "")
+                    + lines(report.notes());
         }
 
         private static String lines(List<String> lines) {

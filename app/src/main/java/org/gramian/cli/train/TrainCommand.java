@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.gramian.accelerate.Rule;
 import org.gramian.cli.common.CacheOptions;
@@ -54,6 +55,12 @@ import picocli.CommandLine.Parameters;
                 A folder of one class (or train/good and test/, or --good-only) trains a detector of anomalies.""")
 public final class TrainCommand extends ConsoleCommand {
     private static final String NO_REPORT = "--no-report";
+
+    /** Options that do not change a resumed run. */
+    private static final Set<String> WITH_RESUME = Set.of(
+            ("--resume --fold --time-budget --no-report --keep-every --decode-threads --deterministic --cache-dir --no-cache"
+                            + " --weights-dir --input --libtorch --device --threads --accelerate")
+                    .split(" ", -1));
 
     @Parameters(
             index = "0",
@@ -122,7 +129,7 @@ public final class TrainCommand extends ConsoleCommand {
         }
         Path place = images;
         if (resumed == null && place != null) {
-            Optional<DetectorOptions.Source> source = detection.source(place);
+            Optional<DetectorOptions.Source> source = detection.source(place, console.typed(Set.of()));
             if (source.isPresent()) {
                 return detector(place, source.get(), folder);
             }
@@ -230,14 +237,7 @@ public final class TrainCommand extends ConsoleCommand {
 
     /** Rejects options that would change a resumed run. */
     private void requireNothingNew(Path run) {
-        List<String> typed = new ArrayList<>(options.typed());
-        typed.addAll(detection.typed());
-        if (out != null) {
-            typed.add("--out");
-        }
-        if (dry) {
-            typed.add("--dry-run");
-        }
+        List<String> typed = console.typed(WITH_RESUME);
         if (!typed.isEmpty()) {
             throw new IllegalArgumentException("--resume continues with the run's own configuration and folder: remove "
                     + String.join(", ", typed) + ", or start a new run with: "

@@ -73,19 +73,6 @@ public final class TrainOptions {
         return network.store();
     }
 
-    /** Returns the names of the given options. */
-    List<String> typed() {
-        List<String> names = new ArrayList<>();
-        if (config != null) {
-            names.add("--config");
-        }
-        if (!pairs.isEmpty()) {
-            names.add("--set");
-        }
-        names.addAll(texts().keySet());
-        return names;
-    }
-
     /**
      * Returns the given settings; options override the file. Beside options, only explicit values of the file count: a learning
      * rate chosen automatically for one pooling may be wrong for another.

@@ -32,7 +32,7 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
         text.append(
                 folds.size() == 1
                         ? new EvaluationTable(evaluations.getFirst()).text()
-                        : new FoldTable(evaluations).text());
+                        : EvaluationTable.ofFolds(evaluations));
         Stream.of(afterFirst(), incomplete(), sampled(), leftOut())
                 .flatMap(Optional::stream)
                 .forEach(line -> text.append(line).append(System.lineSeparator()));

@@ -64,8 +64,7 @@ public final class ModelGraph {
                         "crops of " + side + "x" + side + ", preprocessed: "
                                 + header.card().preprocessing().text()),
                 graph.output(SCORES, scores, "scores before the softmax"),
-                graph.output(
-                        PROBABILITIES, probabilities, "softmax(scores / temperature), temperature " + temperature),
+                graph.output(PROBABILITIES, probabilities, "softmax(scores / temperature), temperature " + temperature),
                 graph.output(DESCRIPTORS, descriptors, "output of the pooling"));
     }
 

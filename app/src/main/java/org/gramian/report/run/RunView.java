@@ -148,8 +148,9 @@ public record RunView(
             remarks.add("The confusion matrix, class metrics, misclassified images and calibration below pool the test"
                     + " images of all folds.");
         }
-        List<Evaluation> frozen =
-                data.folds().stream().flatMap(fold -> fold.afterFirst().stream()).toList();
+        List<Evaluation> frozen = data.folds().stream()
+                .flatMap(fold -> fold.afterFirst().stream())
+                .toList();
         if (frozen.size() == folds.size()) {
             remarks.add("With the backbone frozen (stage 1) the accuracy was "
                     + FoldSummary.of(frozen).text(Metric.ACCURACY) + " %. " + fineTuning(folds, frozen));

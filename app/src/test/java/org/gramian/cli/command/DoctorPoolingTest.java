@@ -3,7 +3,6 @@ package org.gramian.cli.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.gramian.cli.Run;
-import org.gramian.cli.common.ExitCode;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.junit.jupiter.api.Test;
@@ -39,10 +38,5 @@ class DoctorPoolingTest {
     private static String formulas(Fidelity fidelity, int size) {
         Pooling pooling = Pooling.parse("conv:4/rbf/spd:" + size + "/relu/triu/root/l2", fidelity);
         return Run.of("doctor", "--pooling", pooling).done().out();
-    }
-
-    @Test
-    void otherChecksAreNotCombinedWithAPooling() {
-        Run.of("doctor", "--pooling", "paper", "--json").failed(ExitCode.USAGE, "--pooling", "--json");
     }
 }

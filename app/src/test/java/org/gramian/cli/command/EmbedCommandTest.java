@@ -145,14 +145,6 @@ class EmbedCommandTest {
     }
 
     @Test
-    void unreadableImagesAreListedAndSkipped() throws IOException {
-        new ImageFolder(photos).add("paper/broken.png", new byte[9]);
-        Run run = Run.of("embed", "--device=cpu", model, photos, out);
-        run.failed(ExitCode.DATA, "paper/broken.png");
-        assertThat(run.out()).has(facts("3"));
-    }
-
-    @Test
     void rejectsInvalidArguments() throws IOException {
         Run.of("embed", model, photos, folder.resolve("out.txt"))
                 .refused(ExitCode.USAGE, ".safetensors", ".csv", ".parquet");

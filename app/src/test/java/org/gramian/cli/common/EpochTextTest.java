@@ -2,7 +2,6 @@ package org.gramian.cli.common;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -55,13 +54,5 @@ class EpochTextTest {
         step(3, 1);
         assertThat(text.beside(step(3, 2), Optional.of(done(1, new ValidationScore(0.5, 1)))))
                 .isEqualTo("epoch 4/60  loss 1.160  acc 16.7%  val_acc 50.0%  9 img/s");
-    }
-
-    @Test
-    void timesAndRatesAreShort() {
-        assertThat(EpochText.time(Duration.ofSeconds(27))).isEqualTo("0:27");
-        assertThat(EpochText.time(Duration.ofSeconds(3723))).isEqualTo("1:02:03");
-        assertThat(EpochText.rate(0)).isEqualTo("0");
-        assertThat(EpochText.rate(0.000012)).isEqualTo("1.2e-05");
     }
 }

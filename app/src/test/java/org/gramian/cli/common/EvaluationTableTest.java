@@ -6,7 +6,6 @@ import static org.gramian.testing.Facts.facts;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.gramian.cli.MadeUpEvaluation;
-import org.gramian.cli.train.FoldTable;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
@@ -92,7 +91,7 @@ class EvaluationTableTest {
                 .mapToObj(i -> MadeUpEvaluation.of(i, "third " + i, 6, 2))
                 .toList();
         FoldSummary summary = FoldSummary.of(folds);
-        List<String> lines = new FoldTable(folds).text().lines().toList();
+        List<String> lines = EvaluationTable.ofFolds(folds).lines().toList();
         assertThat(lines).hasSize(1 + Metric.values().length);
         assertThat(lines.getFirst()).matches("\\D+3 folds +mean ± std +third 1 +third 2 +third 3");
         assertThat(lines.get(1))

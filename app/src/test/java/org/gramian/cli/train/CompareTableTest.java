@@ -111,22 +111,15 @@ final class CompareTableTest extends TrainFixture {
                 "--epochs 1 | --methods, --preset, --out, --protocol, --crops, --backbone"
             })
     void rejectsOptionsBeforeTraining(String options, String words) {
-        assertRefused(line((Object[]) options.split(" ")), words.split(", "));
+        compare((Object[]) options.split(" ")).refused(ExitCode.USAGE, (Object[]) words.split(", "));
+        assertThat(out).doesNotExist();
     }
 
     @Test
     void rejectsMissingAndRepeatedFolder() {
         List<String> twice = line("--methods", "average");
         twice.add(2, twice.get(1));
-        assertRefused(twice, twice.get(1));
-        assertRefused(List.of("compare", "--methods", "average"), "DIR");
-    }
-
-    private void assertRefused(List<String> line, String... words) {
-        Run run = Run.of(line.toArray());
-        assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.USAGE);
-        assertThat(run.err()).contains(words).doesNotContain("Exception", "\tat ");
-        assertThat(run.out()).isEmpty();
-        assertThat(out).doesNotExist();
+        Run.of(twice.toArray()).refused(ExitCode.USAGE, twice.get(1));
+        Run.of("compare", "--methods", "average").refused(ExitCode.USAGE, "DIR");
     }
 }

@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,20 +28,15 @@ final class SolvedClassifierTest extends TrainFixture {
     void solvedModelIsUsableAndReproducible(String classifier) throws IOException {
         String[] options = {"--classifier", classifier, "--pooling", "pca:8/covariance/log/triu"};
         Path out = root.resolve("run");
-        Run run = done(train(out, options));
+        Run run = train(out, options).done();
         assertThat(run.err()).has(facts("classifier", classifier)).doesNotContain("network.classifier=", "epoch");
         assertThat(TinyTraining.names(out))
                 .contains("model.safetensors", "evaluation.json", "summary.txt")
                 .doesNotContain("history.csv", "checkpoint.safetensors");
         Path model = out.resolve("model.safetensors");
-        assertThat(done(Run.of("show", model)).out()).containsPattern("classifier +" + classifier);
-        assertThat(done(Run.of("evaluate", model, tiny.images().root())).out()).contains("accuracy");
-        try (Stream<Path> all = Files.walk(tiny.images().root())) {
-            Path image = all.filter(Files::isRegularFile).findFirst().orElseThrow();
-            assertThat(done(Run.of("predict", model, image)).out()).contains("%");
-        }
+        assertThat(Run.of("show", model).done().out()).containsPattern("classifier +" + classifier);
         Path again = root.resolve("again");
-        done(train(again, options));
+        train(again, options).done();
         assertThat(again.resolve("model.safetensors")).hasSameBinaryContentAs(model);
     }
 }

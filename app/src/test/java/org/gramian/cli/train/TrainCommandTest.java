@@ -39,8 +39,15 @@ final class TrainCommandTest extends TrainFixture {
 
     @Test
     void imagesAloneAreEnough() throws IOException {
-        Run run = done(Run.of(
-                "train", tiny.images().root(), "--weights-dir", root.resolve("weights"), "--no-cache", "--out", out));
+        Run run = Run.of(
+                        "train",
+                        tiny.images().root(),
+                        "--weights-dir",
+                        root.resolve("weights"),
+                        "--no-cache",
+                        "--out",
+                        out)
+                .done();
         assertThat(run.err())
                 .has(facts("backbone", WITHOUT_INSTALLED, "weights", out, "pooling", "auto"))
                 .doesNotContain("Exception");
@@ -60,7 +67,7 @@ final class TrainCommandTest extends TrainFixture {
 
     @Test
     void dryRunShowsEveryKeyAndWritesNothing() throws IOException {
-        Run run = done(tiny.train(out, "--dry-run", "--epochs", "7"));
+        Run run = tiny.train(out, "--dry-run", "--epochs", "7").done();
         for (String name : ConfigKey.names()) {
             assertThat(run.out()).contains(name.substring(name.indexOf('.') + 1));
         }
@@ -72,30 +79,33 @@ final class TrainCommandTest extends TrainFixture {
 
     @Test
     void configurationRepeatsRunToTheByte() throws IOException {
-        done(Run.of(
-                "train",
-                TinyRun.training().images().root(),
-                "--config",
-                TinyRun.folder().resolve("config.yaml"),
-                "--weights-dir",
-                root.resolve("weights"),
-                "--no-cache",
-                "--decode-threads",
-                "1",
-                "--out",
-                out));
+        Run.of(
+                        "train",
+                        TinyRun.training().images().root(),
+                        "--config",
+                        TinyRun.folder().resolve("config.yaml"),
+                        "--weights-dir",
+                        root.resolve("weights"),
+                        "--no-cache",
+                        "--decode-threads",
+                        "1",
+                        "--out",
+                        out)
+                .done();
         assertThat(model(out)).isEqualTo(model(TinyRun.folder()));
         Path other = root.resolve("other");
-        done(tiny.train(other, "--epochs", TinyRun.EPOCHS, "--seed", "6"));
+        tiny.train(other, "--epochs", TinyRun.EPOCHS, "--seed", "6").done();
         assertThat(model(other)).isNotEqualTo(model(out));
     }
 
     @Test
     void resumedRunEqualsUninterruptedRun() throws IOException {
-        Run run = done(TinyRun.training().train(out, "--epochs", TinyRun.EPOCHS, "--time-budget", "0.001s"));
+        Run run = TinyRun.training()
+                .train(out, "--epochs", TinyRun.EPOCHS, "--time-budget", "0.001s")
+                .done();
         assertThat(run.err()).contains("gramian train --resume " + out);
         assertThat(TinyTraining.names(out)).contains("model.safetensors", "summary.txt");
-        done(tiny.goOn(out));
+        tiny.goOn(out).done();
         assertThat(model(out)).isEqualTo(model(TinyRun.folder()));
         assertThat(TinyTraining.names(out)).isEqualTo(TinyTraining.names(TinyRun.folder()));
         assertThat(out.resolve("history.csv"))
@@ -106,7 +116,8 @@ final class TrainCommandTest extends TrainFixture {
     @Test
     void timeBudgetCoversTestAndReport() throws IOException {
         long start = System.nanoTime();
-        done(tiny.train(out, "--epochs", "100000", "--schedule", "constant", "--time-budget", BUDGET + "s"));
+        tiny.train(out, "--epochs", "100000", "--schedule", "constant", "--time-budget", BUDGET + "s")
+                .done();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(BUDGET + 15));
         assertThat(TinyTraining.names(out)).contains("model.safetensors", "report.html", "evaluation.json");
     }
@@ -115,7 +126,7 @@ final class TrainCommandTest extends TrainFixture {
     void resumedFinishedRunPrintsItsResultAgain() throws IOException {
         TinyRun.copy(out);
         byte[] model = model(out);
-        Run again = done(tiny.goOn(out));
+        Run again = tiny.goOn(out).done();
         assertThat(again.out())
                 .isEqualTo(TinyRun.run().out().replace(TinyRun.folder().toString(), out.toString()));
         assertThat(again.err()).has(facts(out)).doesNotContain("epoch 1/");
@@ -124,7 +135,7 @@ final class TrainCommandTest extends TrainFixture {
 
     @Test
     void improvingStageAdvisesMoreEpochs() throws IOException {
-        Run run = done(tiny.train(out, "--epochs", "3", "--pooling", "average"));
+        Run run = tiny.train(out, "--epochs", "3", "--pooling", "average").done();
         StageResult first = StageResult.read(out).getFirst();
         assertThat(first.epochs()).isEqualTo(3);
         String advice = first.advice().orElseThrow();
@@ -132,7 +143,7 @@ final class TrainCommandTest extends TrainFixture {
         assertThat(run.err()).contains("tip: " + advice);
         assertThat(Files.readString(out.resolve("report.html")))
                 .contains(Character.toUpperCase(advice.charAt(0)) + advice.substring(1));
-        assertThat(done(Run.of("compare", out, TinyRun.folder())).out()).contains("McNemar");
+        assertThat(Run.of("compare", out, TinyRun.folder()).done().out()).contains("McNemar");
     }
 
     @Test
@@ -156,7 +167,7 @@ final class TrainCommandTest extends TrainFixture {
 
     @Test
     void trainsEveryFoldAndReportsMean() throws IOException {
-        Run run = done(tiny.train(out, "--epochs", "1", "--protocol", "kfold:2"));
+        Run run = tiny.train(out, "--epochs", "1", "--protocol", "kfold:2").done();
         assertThat(run.out())
                 .contains("±")
                 .contains(
@@ -184,10 +195,10 @@ final class TrainCommandTest extends TrainFixture {
         Path second = root.resolve("second");
         String[] options = {"--epochs", "1", "--protocol", "kfold:2", "--fold", "2", "--time-budget", "0.001s"};
         assertThat(tiny.train(second, (Object[]) options).err()).contains("gramian train --resume");
-        done(tiny.goOn(second));
+        tiny.goOn(second).done();
         assertThat(second.resolve("fold-1")).doesNotExist();
         assertThat(model(second.resolve("fold-2"))).isEqualTo(model(out.resolve("fold-2")));
-        done(tiny.goOn(second, "--fold", "1"));
+        tiny.goOn(second, "--fold", "1").done();
         assertThat(second.resolve("fold-1/model.safetensors")).isRegularFile();
     }
 
@@ -195,11 +206,13 @@ final class TrainCommandTest extends TrainFixture {
     void otherCommandsReadItsModel() throws IOException {
         Path model = TinyRun.model();
         Path photos = TinyRun.training().images().root();
-        assertThat(done(Run.of("show", model)).out()).contains("filters", "paper", "stone", "wood", "holdout:0.2");
-        assertThat(done(Run.of("predict", model, photos.resolve("stone/1.bmp"))).out())
+        assertThat(Run.of("show", model).done().out()).contains("filters", "paper", "stone", "wood", "holdout:0.2");
+        assertThat(Run.of("predict", model, photos.resolve("stone/1.bmp"))
+                        .done()
+                        .out())
                 .contains("stone");
         Path json = root.resolve("again.json");
-        done(Run.of("evaluate", model, photos, "--device", "cpu", "--json", json));
+        Run.of("evaluate", model, photos, "--device", "cpu", "--json", json).done();
         Evaluation first = EvaluationFile.read(TinyRun.folder().resolve("evaluation.json"));
         Evaluation again = EvaluationFile.read(json);
         assertThat(again.predictions().stream().map(ImagePrediction::name))
@@ -211,7 +224,7 @@ final class TrainCommandTest extends TrainFixture {
 
     @Test
     void jsonLogHasOneObjectPerLine() {
-        Run run = done(tiny.train(out, "--epochs", "2", "--log-format", "json"));
+        Run run = tiny.train(out, "--epochs", "2", "--log-format", "json").done();
         assertThat(run.err().lines())
                 .allSatisfy(line -> assertThat(line).startsWith("{\"time\":\"").endsWith("}"));
         assertThat(run.err().lines().filter(line -> line.contains("\"event\":\"epoch_done\"")))
@@ -230,11 +243,11 @@ final class TrainCommandTest extends TrainFixture {
                 Path.of("").toAbsolutePath().relativize(tiny.images().root().toAbsolutePath());
         List<Object> line = new ArrayList<>(tiny.begin(out, "--epochs", "1", "--no-report"));
         line.set(1, typed);
-        done(Run.of(line.toArray()));
+        Run.of(line.toArray()).done();
         String audit = Files.readString(out.resolve("audit.json"));
         assertThat(audit).contains("\"" + typed + "\"");
         Files.delete(out.resolve("audit.json"));
-        Run again = done(tiny.goOn(out));
+        Run again = tiny.goOn(out).done();
         assertThat(out.resolve("audit.json")).hasContent(audit);
         assertThat(out.resolve("report.html")).doesNotExist();
         assertThat(again.err()).doesNotContain("report");
@@ -255,7 +268,7 @@ final class TrainCommandTest extends TrainFixture {
         Run other = tiny.goOn(out, "--cache-dir", moved, "--time-budget", "0.001s");
         assertThat(other.err()).contains("gramian train --resume");
         assertThat(cache).doesNotExist();
-        done(tiny.goOn(out));
+        tiny.goOn(out).done();
         assertThat(cache).isNotEmptyDirectory();
     }
 }

@@ -1,10 +1,7 @@
 package org.gramian.cli.train;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.file.Path;
-import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,11 +18,5 @@ abstract class TrainFixture {
     final void createImages() throws IOException {
         tiny = TinyTraining.in(root);
         out = root.resolve("run");
-    }
-
-    /** Requires exit code 0. */
-    static Run done(Run run) {
-        assertThat(run.code()).as(run.err()).isZero();
-        return run;
     }
 }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.gramian.report.Chart;
-import org.gramian.report.Chart.Line;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
@@ -67,21 +66,5 @@ class LearningViewTest {
 
     private static Optional<Chart> compared(List<EpochDone> first, List<EpochDone> second) {
         return LearningView.comparison(List.of("a", "b"), List.of(first, second));
-    }
-
-    @Test
-    void epochIsPoint() {
-        List<EpochDone> epochs = List.of(epoch(2, 4, 0.01, 0.7, 0.8, new ValidationScore(0.25, 0.9)));
-        assertThat(LearningView.loss(epochs).lines()).containsExactly(line("training", 0.7), line("validation", 0.9));
-        assertThat(LearningView.accuracy(epochs).lines())
-                .containsExactly(line("training", 80.0), line("validation", 75.0));
-        assertThat(LearningView.learningRate(epochs).lines()).containsExactly(line("learning rate", 0.01));
-        assertThat(LearningView.loss(run(1, 0, false)).lines())
-                .extracting(Line::name)
-                .containsExactly("training");
-    }
-
-    private static Line line(String name, double value) {
-        return Line.of(name, List.of(value));
     }
 }

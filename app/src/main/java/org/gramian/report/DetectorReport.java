@@ -56,7 +56,6 @@ public record DetectorReport(
     private static final int SIDE = 360;
     private static final int BINS = 30;
 
-    /** Images of a purpose. */
     public record Sheet(String title, String about, List<Shown> images) {}
 
     /**
@@ -67,7 +66,6 @@ public record DetectorReport(
      */
     public record Shown(String name, String kind, String result, boolean wrong, Optional<String> source) {}
 
-    /** Reads the folder of a run and writes its report atomically. */
     public static void write(Path run, Path out, String version) throws IOException {
         try (Detector detector = Detector.load(run)) {
             write(run, detector, out, version);

@@ -61,7 +61,6 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
     private static final int MAX_TOP = 1_000;
     private static final int MAX_NEAREST = 50;
 
-    /** Query parameters of a prediction. */
     private record Query(int top, boolean explain, int nearest) {}
 
     /** Builds the JSON of one image, computing an explanation if requested. */
@@ -119,8 +118,11 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
             respond(
                     context,
                     job,
-                    (image, outcome, _) ->
-                            CompletableFuture.completedFuture(descriptor(image, (Batcher.Computed) outcome)));
+                    (image, outcome, _) -> CompletableFuture.completedFuture(object().put("name", image.name())
+                            // an array, not a node per number
+                            .putPOJO(
+                                    "descriptor",
+                                    ((Batcher.Computed) outcome).result().descriptor())));
         }
     }
 
@@ -142,7 +144,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
                 UploadedImage image = images.get(i);
                 switch (end.await(pending.get(i))) {
                     case Batcher.Unread(var reason) -> {
-                        results.add(CompletableFuture.completedFuture(unreadable(image, reason, limits)));
+                        results.add(CompletableFuture.completedFuture(unreadable(image, reason)));
                         unread.add(reason);
                     }
                     case Batcher.Outcome outcome -> results.add(builder.build(image, outcome, end));
@@ -155,7 +157,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
             }
             meters.images(images.size() - unread.size(), unread.size());
             if (!RequestBody.isForm(context.contentType()) && !unread.isEmpty()) {
-                context.status(status(unread.getFirst()));
+                context.status(unread.getFirst().problem() == ReadResult.Problem.TOO_LARGE ? 413 : 422);
             }
             stream(context, document, limits.upload().time());
         } finally {
@@ -216,14 +218,21 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         String name = result.get("class").asString();
         CompletableFuture<HeatMap> heat = batcher.explain(job.lease(), end, () -> {
             long start = System.nanoTime();
-            HeatMap found = explain(model, view, name);
+            ModelCard card = model.header().card();
+            HeatMap found = new Explainer(model.explained(), card, REGIONS)
+                    .explain(view, card.classes().indexOf(name))
+                    .heat();
             Duration time = Duration.ofNanos(System.nanoTime() - start);
             job.ticket().explained(time);
             meters.explained(time);
             return found;
         });
         CompletableFuture<ObjectNode> drawn = heat.thenApplyAsync(
-                found -> result.set("explanation", explanation(found, name)), Thread::startVirtualThread);
+                found -> {
+                    result.putObject("explanation").put("class", name).put("heat", source(HeatImage.overlay(found)));
+                    return result;
+                },
+                Thread::startVirtualThread);
         var _ = drawn.whenComplete((_, _) -> heat.cancel(false)); // a cancelled request cancels its heat map
         return drawn;
     }
@@ -319,22 +328,17 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         }
     }
 
-    private static ObjectNode unreadable(UploadedImage image, ReadResult.Unreadable reason, Limits limits) {
+    private ObjectNode unreadable(UploadedImage image, ReadResult.Unreadable reason) {
         ObjectNode result = object().put("name", image.name());
         result.putObject("error")
                 .put("code", "unreadable")
                 .put("problem", reason.problem().name().toLowerCase(Locale.ROOT).replace('_', '-'))
-                .put("message", message(reason, limits));
+                .put("message", message(reason));
         return result;
     }
 
-    /** Returns the HTTP status of a request with this image only. */
-    static int status(ReadResult.Unreadable reason) {
-        return reason.problem() == ReadResult.Problem.TOO_LARGE ? 413 : 422;
-    }
-
     /** Returns the reader's message, except where it may contain text of a decoder or of this machine. */
-    private static String message(ReadResult.Unreadable reason, Limits limits) {
+    private String message(ReadResult.Unreadable reason) {
         return switch (reason.problem()) {
             case CORRUPT -> "expected an image that can be decoded, found damaged data";
             case TRUNCATED -> "expected a complete image, found a truncated file";
@@ -366,25 +370,6 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
                     .put("distance", match.distance())
                     .put("thumbnail", JPEG + Base64.getEncoder().encodeToString(thumbnail));
         }
-    }
-
-    /** Returns the descriptor of an image: the mean over its crops. */
-    static ObjectNode descriptor(UploadedImage image, Batcher.Computed computed) {
-        float[] mean = computed.result().descriptor();
-        return object().put("name", image.name()).putPOJO("descriptor", mean); // an array, not a node per number
-    }
-
-    /** Computes the heat map of a class, on the computing thread. */
-    static HeatMap explain(LoadedModel loaded, CroppedImage view, String name) {
-        ModelCard card = loaded.header().card();
-        return new Explainer(loaded.explained(), card, REGIONS)
-                .explain(view, card.classes().indexOf(name))
-                .heat();
-    }
-
-    /** Draws a heat map, on a thread that no other request waits for. */
-    static ObjectNode explanation(HeatMap heat, String name) {
-        return object().put("class", name).put("heat", source(HeatImage.overlay(heat)));
     }
 
     private static String source(BufferedImage heat) {

@@ -44,7 +44,6 @@ final class RequestBody {
 
     private RequestBody() {}
 
-    /** An uploaded image. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record UploadedImage(String name, byte[] content) {}
 

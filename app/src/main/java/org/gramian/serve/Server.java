@@ -59,7 +59,6 @@ public final class Server implements AutoCloseable {
     private final Batcher batcher;
     private final Javalin javalin;
 
-    /** Receives messages of a server. */
     public record Listener(Consumer<String> events, Consumer<String> requests) {
         public static final Listener NONE = new Listener(_ -> {}, _ -> {});
     }
@@ -79,7 +78,6 @@ public final class Server implements AutoCloseable {
         this.javalin = Javalin.create(this::configure);
     }
 
-    /** Loads the model and starts the server. */
     public static Server start(ServeOptions options, LoadedModel.Source source, Listener listener) throws IOException {
         Server server = new Server(options, source, listener);
         try {

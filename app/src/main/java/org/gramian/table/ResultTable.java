@@ -26,10 +26,8 @@ import org.gramian.table.TableRun.Entry;
 
 /** The numbers of a table, row by row, each row on all datasets. */
 public record ResultTable(String baseline, List<Column> columns, List<Cell> cells, List<String> remarks) {
-    /** A dataset. */
     public record Column(String name, String title, String fingerprint, int folds) {}
 
-    /** Results of one row on one dataset. */
     public record Cell(
             Column column,
             String name,

@@ -38,7 +38,6 @@ public record TableReport(ResultTable table, String command, Function<Throwable,
     /** Text of an unknown value. */
     private static final String NONE = "–";
 
-    /** Returns the text of each file of a table by its name. */
     public Map<String, String> files() {
         return Map.of("table.md", markdown(), "table.csv", csv(), "table.json", json());
     }
@@ -90,11 +89,8 @@ public record TableReport(ResultTable table, String command, Function<Throwable,
         return new Section(
                 column.fingerprint().isEmpty()
                         ? column.title()
-                        : "%s: accuracy in percent, %s (fingerprint %s)"
-                                .formatted(
-                                        column.title(),
-                                        folds,
-                                        column.fingerprint().substring(0, 12)),
+                        : column.title() + ": accuracy in percent, " + folds + " (fingerprint "
+                                + column.fingerprint().substring(0, 12) + ")",
                 rows);
     }
 

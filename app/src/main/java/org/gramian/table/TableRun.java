@@ -36,7 +36,6 @@ import org.gramian.train.loop.TrainingContext;
  * others.
  */
 public final class TableRun {
-    /** The rows of a table and their common settings. */
     public record Plan(List<TableRow> rows, Settings common, Optional<String> baseline) {
 
         public Plan {
@@ -119,7 +118,6 @@ public final class TableRun {
 
     /** Listens to the start and end of rows. */
     public interface Listener {
-        /** Called before a row is trained. */
         default void begun(Entry entry) throws IOException {}
 
         /** Called when a row is finished, interrupted or failed. */

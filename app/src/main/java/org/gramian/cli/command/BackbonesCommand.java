@@ -56,7 +56,6 @@ public final class BackbonesCommand extends ConsoleCommand {
         return ExitCode.DONE;
     }
 
-    /** Returns the built-in backbones and the installed ones. */
     private List<Backbone> backbones() throws IOException {
         List<Backbone> all = new ArrayList<>(Backbones.all());
         WeightStore store = weights.store();

@@ -55,7 +55,6 @@ final class DetectorCommands {
         }
     }
 
-    /** Writes a line for each image. */
     static void predict(Detector detector, ResultLines lines, List<Path> files, Progress progress) {
         int done = 0;
         for (Path file : files) {
@@ -97,7 +96,6 @@ final class DetectorCommands {
                 regions.size() == 1 ? "" : " and " + (regions.size() - 1) + " more");
     }
 
-    /** Measures a detector on labelled images. */
     static int evaluate(Detector detector, Path folder, Console console, @Nullable Path json, @Nullable Path csv)
             throws IOException {
         List<AnomalyDataset.TestImage> images = AnomalyDataset.tests(folder);
@@ -162,7 +160,6 @@ final class DetectorCommands {
         return content;
     }
 
-    /** Returns the columns of CSV output. */
     static List<String> columns() {
         return List.of("image", "anomalous", "score", "p_value", "threshold", "error");
     }

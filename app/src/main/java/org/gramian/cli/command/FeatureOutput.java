@@ -87,7 +87,6 @@ final class FeatureOutput implements AutoCloseable {
         }
     }
 
-    /** Appends the feature of a crop. */
     void feature(int sample, MemorySegment feature) throws IOException {
         if (sample != last) {
             last = sample;
@@ -106,12 +105,10 @@ final class FeatureOutput implements AutoCloseable {
         rows++;
     }
 
-    /** Leaves out an unreadable image. */
     void unreadable(int sample, Unreadable problem) {
         unreadable.put(samples.get(sample).name(), problem.reason());
     }
 
-    /** Writes the rows to the real file. */
     @FunctionalInterface
     interface Writing {
         void write() throws IOException;
@@ -225,7 +222,6 @@ final class FeatureOutput implements AutoCloseable {
         /** Columns name, class and descriptor, a list of floats. */
         PARQUET;
 
-        /** Returns the format of a file name. */
         static Format of(Path out) {
             String name = out.toString().toLowerCase(Locale.ROOT);
             return Arrays.stream(values())

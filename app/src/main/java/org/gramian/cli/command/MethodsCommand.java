@@ -77,16 +77,10 @@ public final class MethodsCommand extends ConsoleCommand {
     private static String context(Backbone backbone) {
         int side = backbone.about().size();
         Shape features = backbone.features(side, side);
-        return "on %s at %s (%d channels, %d×%d positions of images of %d×%d), %d training images"
-                .formatted(
-                        backbone.name(),
-                        backbone.layer(),
-                        features.at(0),
-                        features.at(1),
-                        features.at(2),
-                        side,
-                        side,
-                        IMAGES);
+        return "on " + backbone.name() + " at " + backbone.layer() + " (" + features.at(0) + " channels, "
+                + features.at(1)
+                + "×" + features.at(2) + " positions of images of " + side + "×" + side + "), " + IMAGES
+                + " training images";
     }
 
     /** Prints one line for each method, by family. */
@@ -118,7 +112,6 @@ public final class MethodsCommand extends ConsoleCommand {
                 context(backbone));
     }
 
-    /** Prints one method with the meaning of its stages. */
     private void printOne(Method method, Backbone backbone) {
         line(method.name(), method.title());
         line("family", method.family().text());

@@ -31,7 +31,6 @@ final class ResultLines {
         CSV
     }
 
-    /** Result of one image in each format. */
     record Result(String text, Map<String, Object> json, List<List<String>> rows) {}
 
     private final Format format;
@@ -64,7 +63,6 @@ final class ResultLines {
         out.flush();
     }
 
-    /** Computes images and writes their results. */
     void run(
             Classifier classifier,
             List<Path> files,
@@ -88,7 +86,6 @@ final class ResultLines {
         }
     }
 
-    /** Writes an image. */
     void write(String image, Result result) {
         print(image, result.text(), result.json(), result.rows().stream().map(row -> {
             List<String> fields = new ArrayList<>(row);
@@ -97,7 +94,6 @@ final class ResultLines {
         }));
     }
 
-    /** Writes an image that could not be computed. */
     void failed(String image, String reason) {
         failures++;
         List<String> fields = new ArrayList<>(Collections.nCopies(columns.size() - 2, ""));

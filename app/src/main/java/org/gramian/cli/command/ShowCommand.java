@@ -71,7 +71,6 @@ public final class ShowCommand extends ConsoleCommand {
         return content;
     }
 
-    /** A model's header as one screen of text. */
     private record ModelText(ModelHeader header, boolean all, StringBuilder text) {
         private static final int SHOWN = 50;
         private static final String CONFIG = "config.";

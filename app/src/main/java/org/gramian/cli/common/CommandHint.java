@@ -13,7 +13,6 @@ public final class CommandHint {
 
     private CommandHint() {}
 
-    /** Returns the line of a command with its arguments. */
     public static String of(Object... words) {
         return under(Objects.requireNonNullElse(System.getenv(VARIABLE), "gramian"), words);
     }

@@ -53,7 +53,6 @@ public final class Console {
             description = "text, or json: one JSON object per line on standard error (default: text)")
     private Format format = Format.TEXT;
 
-    /** Returns whether a command writes its messages as JSON. */
     static boolean isJson(CommandSpec command) {
         OptionSpec option = command.findOption(FORMAT);
         return option != null && option.getValue() == Format.JSON;
@@ -150,7 +149,6 @@ public final class Console {
         err.flush();
     }
 
-    /** Returns an event as one line of JSON. */
     static String json(String name, Map<String, ?> values) {
         Map<String, Object> event = new LinkedHashMap<>();
         event.put("time", Instant.now().toString());
@@ -194,7 +192,6 @@ public final class Console {
         }
     }
 
-    /** Returns whether standard output is a terminal. */
     public static boolean isOutputTerminal() {
         return isTerminal(STANDARD_OUTPUT);
     }

@@ -20,7 +20,6 @@ import org.gramian.report.Figures;
 public final class DetectorText {
     private DetectorText() {}
 
-    /** Returns a line for each value. */
     public static String table(Map<String, ?> values) {
         StringBuilder text = new StringBuilder();
         values.forEach((label, value) -> text.append(
@@ -28,7 +27,6 @@ public final class DetectorText {
         return text.toString();
     }
 
-    /** Returns the compared candidates. */
     public static String candidates(List<DetectorTraining.Candidate> candidates, boolean defects) {
         Columns columns = new Columns().row("detector", "AUROC", "error", "");
         for (DetectorTraining.Candidate candidate : candidates) {
@@ -42,7 +40,6 @@ public final class DetectorText {
                 + ", in %; chosen: the first within one standard error of the best" + System.lineSeparator();
     }
 
-    /** Returns the measures on test images. */
     public static String measures(Map<String, Object> evaluation, DetectorCard card) {
         Map<String, String> values = new LinkedHashMap<>();
         DetectorMeasures.texts(JsonText.tree(evaluation), card)

@@ -29,7 +29,6 @@ public final class EngineOptions {
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
-    /** Returns the model file. */
     public Path model() throws IOException {
         return TrainedModel.find(typed);
     }
@@ -38,14 +37,12 @@ public final class EngineOptions {
         return OpenModel.open(file, request());
     }
 
-    /** Opens a detector of anomalies. */
     public Detector detector(Path file) throws IOException {
         // libtorch unless ONNX is chosen: the same scores as in training, to the last bit
         boolean onnx = runtime == OpenModel.EngineChoice.ONNX || ExportedFile.isNamed(file);
         return onnx ? OpenDetector.open(file, request()).detector() : Detector.load(file, torch.prepare());
     }
 
-    /** Returns how to open the model. */
     public OpenModel.Request request() {
         // Rules of acceleration are libtorch's.
         boolean rules =

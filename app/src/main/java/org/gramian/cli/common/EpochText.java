@@ -11,7 +11,6 @@ public record EpochText(TrainEvent.StageStarted stage, StageClock clock) {
     private static final String GAP = "  ";
     private static final double LARGE = 1000;
 
-    /** Returns the line of a finished epoch. */
     public String line(TrainEvent.EpochDone done) {
         return epoch(done.epoch())
                 + numbers(done.loss(), done.accuracy())
@@ -20,7 +19,6 @@ public record EpochText(TrainEvent.StageStarted stage, StageClock clock) {
                 + speed();
     }
 
-    /** Returns the text beside a progress bar. */
     public String beside(TrainEvent.Stepped stepped, Optional<TrainEvent.EpochDone> last) {
         return epoch(stepped.epoch()) + numbers(stepped.loss(), stepped.accuracy()) + validation(last) + speed();
     }

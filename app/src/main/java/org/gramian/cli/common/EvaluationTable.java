@@ -13,6 +13,7 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PredictionTable;
+import org.gramian.evaluate.Proportion;
 import org.gramian.evaluate.Temperature;
 import org.gramian.report.Figures;
 
@@ -86,27 +87,18 @@ public record EvaluationTable(Evaluation evaluation) {
 
     private String remark(Metric metric) {
         int classes = evaluation.classes().size();
+        Proportion accuracy = evaluation.accuracy();
         return switch (metric) {
             case ACCURACY ->
-                " %%, 95 %% CI %s; %d of %d images"
-                        .formatted(
-                                interval(),
-                                evaluation.accuracy().right(),
-                                evaluation.accuracy().count());
+                " %, 95 % CI " + Figures.percent(accuracy.interval().low()) + "–"
+                        + Figures.percent(accuracy.interval().high()) + "; " + accuracy.right() + " of "
+                        + accuracy.count() + " images";
             case TOP_5 -> classes <= 5 ? " %, there are only " + classes + " classes" : " %";
             case BALANCED_ACCURACY -> " %, the mean recall of the classes";
             case MACRO_F1 -> " %, the mean F1 of the classes";
             case LOG_LOSS, BRIER -> "";
             case CALIBRATION_ERROR -> " %" + calibration();
         };
-    }
-
-    private String interval() {
-        return String.format(
-                Locale.ROOT,
-                "%.1f–%.1f",
-                100 * evaluation.accuracy().interval().low(),
-                100 * evaluation.accuracy().interval().high());
     }
 
     /** What the temperature changed, if there is one. */

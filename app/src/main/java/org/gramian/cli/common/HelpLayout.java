@@ -30,7 +30,6 @@ import picocli.CommandLine.ParseResult;
 public final class HelpLayout {
     private static final String ALL = "--help-all";
 
-    /** A heading and the commands below it. */
     public record Group(String title, List<String> commands) {}
 
     public static final List<Group> COMMANDS = List.of(
@@ -158,7 +157,6 @@ public final class HelpLayout {
                 .toString();
     }
 
-    /** Lists the stages and methods of a pooling. */
     public static String stages() {
         StringBuilder text = new StringBuilder("\nStages of --pooling:\n");
         for (PoolingStage.Syntax word : PoolingStage.all()) {

@@ -61,7 +61,6 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
         }
     }
 
-    /** Work with an open file and ONNX Runtime's network of it. */
     @FunctionalInterface
     private interface Work<T> {
         T apply(OnnxFile content, ForeignNetwork reference, Arena arena) throws IOException;

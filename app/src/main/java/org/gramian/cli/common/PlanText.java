@@ -1,6 +1,8 @@
 package org.gramian.cli.common;
 
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.SequencedMap;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.QuotedText;
 import org.gramian.run.MemoryEstimate;
@@ -30,51 +32,34 @@ public final class PlanText {
     /** Lists images and sizes. */
     public static String work(Workload work, MemoryEstimate memory) {
         RunConfig config = work.config();
-        StringBuilder text = new StringBuilder("Plan:\n");
+        SequencedMap<String, String> lines = new LinkedHashMap<>();
         for (Workload.Fold fold : work.folds()) {
-            line(
-                    text,
+            lines.put(
                     fold.name(),
-                    "%d train, %d validation, %d test images"
-                            .formatted(fold.training(), fold.validation(), fold.test()));
+                    fold.training() + " train, " + fold.validation() + " validation, " + fold.test() + " test images");
         }
-        line(
-                text,
+        String other = config.get(TrainConfig.TEST_CROPS)
+                .map(plan -> " (" + plan + ")")
+                .orElse("");
+        lines.put(
                 "crops",
-                "%s: %d per training image, %d per test image%s"
-                        .formatted(
-                                config.get(TrainConfig.CROPS),
-                                work.trainingCrops(),
-                                work.testCrops(),
-                                config.get(TrainConfig.TEST_CROPS)
-                                        .map(plan -> " (" + plan + ")")
-                                        .orElse("")));
-        line(
-                text,
+                config.get(TrainConfig.CROPS) + ": " + work.trainingCrops() + " per training image, " + work.testCrops()
+                        + " per test image" + other);
+        lines.put(
                 "features",
-                "%d of %s from %s, at most %s on disk"
-                        .formatted(
-                                work.features(),
-                                work.featureShape(),
-                                config.network().backbone(),
-                                ByteSize.text(work.cacheBytes())));
-        work.tail().ifPresent(tail -> line(text, "tail", tail.toString()));
-        line(
-                text,
+                work.features() + " of " + work.featureShape() + " from "
+                        + config.network().backbone() + ", at most " + ByteSize.text(work.cacheBytes()) + " on disk");
+        work.tail().ifPresent(tail -> lines.put("tail", tail.toString()));
+        lines.put(
                 "parameters",
-                "backbone %s%s, head %s; descriptor of %d values, %d classes"
-                        .formatted(
-                                count(work.backboneParameters()),
-                                work.tail().isEmpty() ? "" : ", tail " + count(work.tailParameters()),
-                                count(work.headParameters()),
-                                work.descriptorSize(),
-                                work.classes()));
-        line(text, "memory", "about " + memory.text());
+                "backbone " + count(work.backboneParameters())
+                        + (work.tail().isEmpty() ? "" : ", tail " + count(work.tailParameters())) + ", head "
+                        + count(work.headParameters()) + "; descriptor of " + work.descriptorSize() + " values, "
+                        + work.classes() + " classes");
+        lines.put("memory", "about " + memory.text());
+        StringBuilder text = new StringBuilder("Plan:\n");
+        lines.forEach((name, line) -> text.append("  %-12s %s%n".formatted(name, line)));
         return text.toString();
-    }
-
-    private static void line(StringBuilder text, String name, String value) {
-        text.append(String.format(Locale.ROOT, "  %-12s %s%n", name, value));
     }
 
     private static String count(long number) {

@@ -178,7 +178,6 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
             }
         }
 
-        /** Returns whether a line is due. */
         public static boolean isDue(Instant start, Instant printed, Instant now) {
             long wait = Math.max(10, Duration.between(start, now).toSeconds() / 5);
             return Duration.between(printed, now).toSeconds() >= wait;

@@ -19,7 +19,6 @@ public final class TrainedModel {
     @Parameters(index = "0", paramLabel = "MODEL", description = "model file or run folder of 'gramian train'")
     private Path typed;
 
-    /** Thrown if there is no model where one is expected. */
     public static final class MissingModelException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -28,7 +27,6 @@ public final class TrainedModel {
         }
     }
 
-    /** Returns the model file. */
     public Path file() throws IOException {
         return find(typed);
     }
@@ -54,7 +52,6 @@ public final class TrainedModel {
         return Detector.isDetector(Files.isDirectory(run) ? run.resolve(MODEL) : run);
     }
 
-    /** Rejects the run of a detector of anomalies where that of a classifier is expected. */
     public static void requireClassifier(Path run) throws MissingModelException {
         if (isDetector(run)) {
             throw new MissingModelException(run + ": expected the run of a classifier, found a detector of anomalies;"

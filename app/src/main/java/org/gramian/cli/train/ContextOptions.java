@@ -38,7 +38,6 @@ final class ContextOptions {
         return Objects.requireNonNullElse(keepEvery, Checkpointing.DEFAULT_INTERVAL);
     }
 
-    /** Returns the number of threads that decode images. */
     int threads() {
         return Objects.requireNonNullElseGet(threads, () -> Runtime.getRuntime().availableProcessors());
     }

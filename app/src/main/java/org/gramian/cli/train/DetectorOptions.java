@@ -104,7 +104,6 @@ final class DetectorOptions {
         return new Source(reason, images, found);
     }
 
-    /** Returns the options of the training. */
     DetectorTraining.Options options(Settings settings, int threads) {
         return new DetectorTraining.Options(
                 settings.find(TrainConfig.CROPS).map(CropPlan::size).orElse(DetectorTraining.Options.DEFAULT_SIDE),

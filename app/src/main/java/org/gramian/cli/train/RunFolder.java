@@ -71,7 +71,6 @@ public record RunFolder(Path path) {
         });
     }
 
-    /** Returns the configuration files of the folder. */
     ExistingRun run() {
         return new ExistingRun(path);
     }

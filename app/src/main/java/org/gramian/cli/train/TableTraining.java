@@ -83,7 +83,6 @@ final class TableTraining {
     @Mixin
     private final ContextOptions context = new ContextOptions();
 
-    /** Returns whether a table is to be trained. */
     boolean wanted() {
         return !methods.isEmpty() || preset != null;
     }

@@ -235,7 +235,6 @@ public final class TrainCommand extends ConsoleCommand {
         return dry ? new RunFolder(out) : RunFolder.fresh(out);
     }
 
-    /** Rejects options that would change a resumed run. */
     private void requireNothingNew(Path run) {
         List<String> typed = console.typed(WITH_RESUME);
         if (!typed.isEmpty()) {
@@ -269,7 +268,6 @@ public final class TrainCommand extends ConsoleCommand {
         return ExitCode.DONE;
     }
 
-    /** Writes what a resumed run needs. */
     private void begin(RunFolder folder) throws IOException {
         if (resumed == null) {
             List<String> kept = new ArrayList<>(caching.lines());

@@ -13,6 +13,7 @@ import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EpochText;
 import org.gramian.cli.common.Progress;
+import org.gramian.report.Figures;
 import org.gramian.run.StageClock;
 import org.gramian.train.event.TrainEvent;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +58,6 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         this.console = console;
     }
 
-    /** Begins a row of a table. */
     synchronized void row(String name) {
         row = name;
         fold = name;
@@ -144,15 +144,9 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private void show(TrainEvent event) {
         switch (event) {
             case TrainEvent.FoldStarted started ->
-                say("%ssplit '%s': %d train, %d validation%s, %d test images%s"
-                        .formatted(
-                                fold,
-                                started.name(),
-                                started.training(),
-                                started.validation(),
-                                started.validation() == 0 ? "" : " (" + started.validationSource() + ")",
-                                started.test(),
-                                remaining(started)));
+                say(fold + "split '" + started.name() + "': " + started.training() + " train, " + started.validation()
+                        + " validation" + (started.validation() == 0 ? "" : " (" + started.validationSource() + ")")
+                        + ", " + started.test() + " test images" + remaining(started));
             case TrainEvent.FirstModel first ->
                 say(fold + "first model, average pooling of " + first.images() + " training images: "
                         + testAccuracy(first.test()) + "; written to " + first.model());
@@ -191,12 +185,8 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
 
     /** Returns the accuracy with its confidence interval, as {@code test accuracy 69.2 % (95 % CI 63.1–74.7)}. */
     private static String testAccuracy(TrainEvent.TestAccuracy test) {
-        return String.format(
-                Locale.ROOT,
-                "test accuracy %.1f %% (95 %% CI %.1f–%.1f)",
-                100 * test.value(),
-                100 * test.low(),
-                100 * test.high());
+        return "test accuracy " + Figures.percent(test.value()) + " % (95 % CI " + Figures.percent(test.low()) + "–"
+                + Figures.percent(test.high()) + ")";
     }
 
     private void show(TrainEvent.Audited audited) {
@@ -214,25 +204,15 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
 
     private void show(TrainEvent.HeadChosen chosen) {
         TrainEvent.HeadCandidate best = chosen.best();
-        detail(String.format(
-                Locale.ROOT,
-                "head %s, %s: %.1f ± %.1f %% by cross-validation on %d training images, chosen from %d",
-                best.name(),
-                best.classifier(),
-                100 * best.accuracy(),
-                100 * best.error(),
-                chosen.images(),
-                chosen.candidates()));
+        detail("head " + best.name() + ", " + best.classifier() + ": " + Figures.percent(best.accuracy()) + " ± "
+                + Figures.percent(best.error()) + " % by cross-validation on " + chosen.images()
+                + " training images, chosen from " + chosen.candidates());
         if (best.isFirstOrder()) {
             detail("second order gains nothing here: averages are within one standard error of the best");
         }
         chosen.firstOrder()
-                .ifPresent(averages -> detail(String.format(
-                        Locale.ROOT,
-                        "second order gains %.1f ± %.1f points over %s",
-                        100 * averages.behind(),
-                        100 * averages.behindError(),
-                        averages.name())));
+                .ifPresent(averages -> detail("second order gains " + Figures.percent(averages.behind()) + " ± "
+                        + Figures.percent(averages.behindError()) + " points over " + averages.name()));
     }
 
     private static String name(int stage) {
@@ -246,8 +226,7 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                 : "best epoch " + (done.kept() + 1)
                         + bestEpoch
                                 .filter(epoch -> epoch.epoch() == done.kept() && epoch.isValidated())
-                                .map(epoch -> String.format(
-                                        Locale.ROOT, " (val_acc %.1f%%)", 100 * (1 - epoch.validationError())))
+                                .map(epoch -> " (val_acc " + Figures.percent(1 - epoch.validationError()) + "%)")
                                 .orElse("");
         return done.epochs() + " epochs, " + done.reason() + "; " + best;
     }
@@ -261,8 +240,10 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
         }
         Double accuracy = found.values().get("cv_accuracy");
         if (accuracy != null) {
-            text.append(String.format(
-                    Locale.ROOT, "%s cross-validation accuracy %.1f %%", cost == null ? ":" : ",", 100 * accuracy));
+            text.append(cost == null ? ":" : ",")
+                    .append(" cross-validation accuracy ")
+                    .append(Figures.percent(accuracy))
+                    .append(" %");
         }
         return text.append(
                         found.values().containsKey("temperature") ? "" : ", not calibrated: too few images per class")
@@ -271,11 +252,8 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
 
     private static String refit(TrainEvent.Refitted refit) {
         String accuracy = refit.solvedAccuracy().isPresent()
-                ? String.format(
-                        Locale.ROOT,
-                        "; val_acc %.1f%% against %.1f%% before",
-                        100 * refit.solvedAccuracy().getAsDouble(),
-                        100 * refit.trainedAccuracy().orElse(0))
+                ? "; val_acc " + Figures.percent(refit.solvedAccuracy().getAsDouble()) + "% against "
+                        + Figures.percent(refit.trainedAccuracy().orElse(0)) + "% before"
                 : "";
         return "classifier refit by " + solution(refit.solution()) + accuracy
                 + (refit.kept() ? ", kept" : ", not kept");
@@ -284,13 +262,9 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private void show(TrainEvent.HeadCandidate candidate) {
         leader = leader.filter(best -> best.accuracy() >= candidate.accuracy()).or(() -> Optional.of(candidate));
         if (progress != null) {
-            progress.remark(String.format(
-                    Locale.ROOT,
-                    "%s %.1f%%  best: %s %.1f%%",
-                    candidate.name(),
-                    100 * candidate.accuracy(),
-                    leader.orElseThrow().name(),
-                    100 * leader.orElseThrow().accuracy()));
+            TrainEvent.HeadCandidate best = leader.orElseThrow();
+            progress.remark(candidate.name() + " " + Figures.percent(candidate.accuracy()) + "%  best: " + best.name()
+                    + " " + Figures.percent(best.accuracy()) + "%");
         }
     }
 

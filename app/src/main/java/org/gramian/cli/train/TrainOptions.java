@@ -108,7 +108,6 @@ public final class TrainOptions {
         return texts;
     }
 
-    /** Lists all keys for the end of the help. */
     public static String keys() {
         StringBuilder text = new StringBuilder("\nKeys of --config and --set:\n");
         for (ConfigKey<?> key : ConfigKey.all()) {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -55,11 +54,9 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
         if (first.size() < result.folds().size() || first.equals(last)) { // the frozen model stays
             return Optional.empty();
         }
-        return Optional.of(String.format(
-                Locale.ROOT,
-                "test accuracy with frozen backbone: %s %%, fine-tuned: %s %%",
-                FoldSummary.of(first).text(Metric.ACCURACY),
-                result.summary().text(Metric.ACCURACY)));
+        return Optional.of("test accuracy with frozen backbone: "
+                + FoldSummary.of(first).text(Metric.ACCURACY) + " %, fine-tuned: "
+                + result.summary().text(Metric.ACCURACY) + " %");
     }
 
     /** Numbers of a part of the run, or of a model that would have learned more, are no numbers of the run. */
@@ -98,7 +95,6 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
                         .formatted(lost, result.audit().images(), ExitCode.DATA));
     }
 
-    /** Writes summary.txt. */
     void write() throws IOException {
         String text = text();
         AtomicFile.putText(folder.path().resolve("summary.txt"), out -> out.write(text));

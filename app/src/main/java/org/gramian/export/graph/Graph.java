@@ -58,7 +58,6 @@ final class Graph {
         return node(operator, sizes, inputs, Map.of());
     }
 
-    /** Adds an operator. */
     Value node(String operator, List<Long> sizes, List<Value> inputs, Map<String, Object> attributes) {
         if (!ModelGraph.OPERATORS.contains(operator)) {
             throw new IllegalArgumentException(

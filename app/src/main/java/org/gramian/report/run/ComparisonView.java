@@ -21,7 +21,6 @@ import org.gramian.report.Figures;
 /** Comparison of several runs with the first. */
 public record ComparisonView(
         List<Row> rows, List<Difference> differences, Optional<Chart> curves, List<ClassRow> classes) {
-    /** Metrics of a run. */
     public record Row(String name, String pooling, String accuracy, FoldSummary metrics, String parameters) {
         static Row of(RunData run) {
             List<Evaluation> folds = run.evaluations();
@@ -98,7 +97,6 @@ public record ComparisonView(
         }
     }
 
-    /** Metrics besides the accuracy. */
     public static final List<Metric> OTHERS = List.of(Metric.MACRO_F1, Metric.LOG_LOSS, Metric.CALIBRATION_ERROR);
 
     static ComparisonView of(List<RunData> runs, ImageSheet sheet) {

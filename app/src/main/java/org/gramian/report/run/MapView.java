@@ -30,7 +30,6 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
         "M-2.3 -4.8H2.3V4.8H-2.3Z"
     };
 
-    /** Number of distinct markers. */
     public static final int MARKERS = Chart.COLOURS * SHAPES.length;
 
     /**

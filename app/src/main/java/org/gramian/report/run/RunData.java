@@ -76,7 +76,6 @@ public record RunData(
     /** Model file without its parameters: path as given, size and metadata. */
     public record ModelData(Path file, long bytes, ModelHeader header) {}
 
-    /** Option of a run. */
     public record ConfigRow(String key, String value, String origin) {
         /** Returns whether the user set the option. */
         public boolean isSet() {

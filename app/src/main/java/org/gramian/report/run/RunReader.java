@@ -59,7 +59,6 @@ public final class RunReader {
         this.run = run;
     }
 
-    /** Reads a run. */
     public static RunData read(Path run) throws IOException {
         return new RunReader(run).data();
     }
@@ -168,7 +167,6 @@ public final class RunReader {
         }
     }
 
-    /** Reader of a file. */
     private interface Reading<T> {
         T read(Path file) throws IOException;
     }

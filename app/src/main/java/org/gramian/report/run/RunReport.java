@@ -16,10 +16,8 @@ import org.gramian.report.ReportFile;
 
 /** Report of one run or several as a self-contained HTML file, laid out by the template {@code run.jte}. */
 public record RunReport(List<RunView> runs, Optional<ComparisonView> comparison, ImageSheet sheet, String version) {
-    /** Name of the report in a run folder. */
     public static final String FILE = "report.html";
 
-    /** Most runs of a report. */
     private static final int MAX_RUNS = 12;
 
     private static final String SCRIPT = readScript();

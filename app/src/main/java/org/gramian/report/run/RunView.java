@@ -215,7 +215,6 @@ public record RunView(
                 + (classes.size() > CLASSES ? " and " + (classes.size() - CLASSES) + " more" : "");
     }
 
-    /** Returns the model card. */
     public List<LabelledValue> facts(RunData.ModelData model) {
         ModelHeader header = model.header();
         ModelCard card = header.card();

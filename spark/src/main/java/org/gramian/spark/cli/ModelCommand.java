@@ -90,7 +90,6 @@ abstract class ModelCommand extends SparkCommand {
     /** {@code gramian spark predict}: predictions for images as a table. */
     @Command(
             name = "predict",
-            mixinStandardHelpOptions = true,
             header = "Classifies images with a trained model, as a table.",
             description = {
                 "Writes a row for every image: path (or the columns of the input table), class, probability of",
@@ -123,7 +122,6 @@ abstract class ModelCommand extends SparkCommand {
     /** {@code gramian spark embed}: descriptors of images as a table. */
     @Command(
             name = "embed",
-            mixinStandardHelpOptions = true,
             header = "Computes descriptors of images with a trained model, as a table.",
             description = {
                 "The descriptors are the output of the model's pooling, for search, clustering or another classifier.",

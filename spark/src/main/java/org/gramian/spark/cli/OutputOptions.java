@@ -48,7 +48,6 @@ final class OutputOptions {
             description = "replace existing output; it is removed when the job starts, not when it ends")
     private boolean overwrite;
 
-    /** A written table. */
     record Written(String text, long failed) {}
 
     String place() {
@@ -127,7 +126,6 @@ final class OutputOptions {
         }
     }
 
-    /** Creates the folder. */
     OutputFolder begin(Configuration hadoop) throws IOException {
         Path folder = new Path(out);
         FileSystem files = folder.getFileSystem(hadoop);

@@ -29,7 +29,6 @@ import picocli.CommandLine.Parameters;
 /** {@code gramian spark audit}: problems of a large dataset. */
 @Command(
         name = "audit",
-        mixinStandardHelpOptions = true,
         header = "Checks a large dataset for problems before training.",
         description = {
             "Reads every image once, writes a row for each (path, label, format, colour, bits, width, height,",

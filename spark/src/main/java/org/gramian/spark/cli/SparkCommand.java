@@ -10,12 +10,14 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.spark.executor.TaskResources;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** A command: options of input and output, the session, standard output for results, and standard error for messages. */
+@Command(mixinStandardHelpOptions = true)
 abstract class SparkCommand implements Callable<Integer> {
     /**
      * Default Java options of executors: compiles code after five times as many calls as usual. An executor loads some 16,000
@@ -40,7 +42,6 @@ abstract class SparkCommand implements Callable<Integer> {
     @Mixin
     final OutputOptions output = new OutputOptions();
 
-    /** Option for the device of the executors. */
     static final class DeviceOption {
         @Option(
                 names = "--device",
@@ -60,7 +61,6 @@ abstract class SparkCommand implements Callable<Integer> {
     /** Throws if options are invalid, before Spark starts. */
     abstract void check();
 
-    /** Runs the command and returns its exit code. */
     abstract int run(SparkSession session) throws IOException, InterruptedException;
 
     /**

@@ -40,7 +40,6 @@ final class SparkInputOptions {
     private static final String LABEL = "label";
     private static final String FILES = "files";
 
-    /** Fewest images of a task. */
     private static final int MIN_TASK_IMAGES = 32;
 
     /** Most images of a task: limits lost work, and leaves tasks for new executors. */
@@ -90,7 +89,6 @@ final class SparkInputOptions {
         }
     }
 
-    /** Throws if options contradict each other. */
     void check() {
         if (partitions != null && partitions < 1) {
             throw new IllegalArgumentException("--partitions: expected at least 1, found " + partitions);
@@ -105,7 +103,6 @@ final class SparkInputOptions {
         return format == null ? column == null : format.equals(FILES);
     }
 
-    /** Reads the table or lists the files. */
     Images read(SparkSession session, List<String> places, Consumer<String> log) throws IOException {
         if (isFiles()) {
             JavaSparkContext spark = JavaSparkContext.fromSparkContext(session.sparkContext());
@@ -129,7 +126,6 @@ final class SparkInputOptions {
         return new Images(partitions == null ? table : table.repartition(partitions), images, kept);
     }
 
-    /** Options for names and labels of images. */
     static final class LabelOptions {
         @Option(
                 names = "--label-column",

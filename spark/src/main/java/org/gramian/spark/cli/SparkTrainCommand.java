@@ -39,7 +39,6 @@ import picocli.CommandLine.Spec;
 /** {@code gramian spark train}: trains a model with features from a cluster. */
 @Command(
         name = "train",
-        mixinStandardHelpOptions = true,
         header = "Trains a model on a large labelled dataset.",
         description = {
             "Executors compute features of a frozen backbone; the driver collects them and trains or solves the head,",

@@ -76,7 +76,6 @@ public final class ExecutorModels {
         return loaded;
     }
 
-    /** Returns the number of loaded models. */
     static synchronized int count() {
         return LOADED.size();
     }

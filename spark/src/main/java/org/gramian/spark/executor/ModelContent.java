@@ -65,7 +65,6 @@ public record ModelContent(byte[] bytes, List<String> classes) {
         }
     }
 
-    /** Broadcasts the model. */
     public SharedModel share(SparkContext context) {
         return new SharedModel(
                 Sha256.hex(Sha256.of(bytes)),

@@ -51,7 +51,6 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
      * @param validation marks validation images (boolean); empty to select a fraction
      */
     public record Columns(String image, String name, String label, String validation) {
-        /** Checks the columns of a table. */
         public void requireIn(StructType schema) {
             List<String> there = Arrays.asList(schema.fieldNames());
             for (String column : List.of(image, name, label, validation)) {
@@ -72,7 +71,6 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
         }
     }
 
-    /** Number of images of both sets. */
     record Counts(long training, long validation) {}
 
     private static void require(boolean fits, String expected, String found) {
@@ -145,7 +143,6 @@ public record LabelledImages(Dataset<Row> rows, List<String> classes, long count
         return rows.where(col("validation").equalTo(validation));
     }
 
-    /** Counts the images of both sets. */
     Counts counts() {
         long[] training = new long[classes.size()];
         long[] validation = new long[classes.size()];

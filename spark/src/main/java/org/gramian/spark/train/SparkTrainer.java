@@ -204,7 +204,6 @@ public final class SparkTrainer {
         return solver instanceof Lda || solver instanceof NearestMean;
     }
 
-    /** Throws if a class has no readable training image. */
     static void requireReadable(long[] counts, List<String> classes) {
         for (int label = 0; label < counts.length; label++) {
             if (counts[label] == 0) {
@@ -215,7 +214,6 @@ public final class SparkTrainer {
         }
     }
 
-    /** Throws if features exceed the limit of the driver. */
     static void requireRoom(long images, long bytes, long limit) {
         if (bytes > limit) {
             throw new IllegalArgumentException(String.format(
@@ -235,7 +233,6 @@ public final class SparkTrainer {
         return config.recipe().seed();
     }
 
-    /** Returns the bytes of the features of all crops of an image. */
     private long bytes(Crops crops) {
         return extraction.extractor().bytes(crops) * crops.count();
     }

@@ -200,13 +200,21 @@ function show(card, result) {
   const sure = result.probability >= 0.5;
   card.left.replaceChildren(shownImage(card, result.explanation));
   card.body.replaceChildren(
-    make('p', { classes: 'answer' }, make('strong', { textContent: result.class }), ' ',
-      make('span', { textContent: percent(result.probability) })),
-    ...(sure ? [] : [make('p', { classes: 'small', textContent: 'Low confidence: no class reaches 50 %.' })]),
+    ...(result.unknown ? unknown(result) : [
+      make('p', { classes: 'answer' }, make('strong', { textContent: result.class }), ' ',
+        make('span', { textContent: percent(result.probability) })),
+      ...(sure ? [] : [make('p', { classes: 'small', textContent: 'Low confidence: no class reaches 50 %.' })])]),
     bars(result.top ?? []));
   const near = neighbours(result.nearest, result.class);
   if (near) card.element.append(near);
-  speak(`${card.name}: ${result.class}, ${percent(result.probability)}.`);
+  speak(`${card.name}: ${result.unknown ? 'unknown, most like ' : ''}${result.class}, ${percent(result.probability)}.`);
+}
+
+function unknown(result) {
+  return [
+    make('p', { classes: 'answer bad' }, make('strong', { textContent: 'Unknown' }), ' ',
+      make('span', { textContent: `p = ${result.p_value.toPrecision(2)}` })),
+    make('p', { classes: 'small', textContent: `None of the model’s classes; most like ${result.class}.` })];
 }
 
 function showInspection(card, result) {

@@ -96,6 +96,7 @@ const METRICS = {
   logLoss: ['Log loss', false],
   brier: ['Brier score', false],
   calibrationError: ['Calibration error', true],
+  leftOutClassAuroc: ['AUROC of left-out classes', true],
   auroc_synthetic: ['AUROC on synthetic defects', true],
   auroc_defects: ['AUROC on given defects', true],
 };
@@ -116,6 +117,9 @@ export function facts(model) {
     add('False alarms', `at most ${percent(model.falseAlarms)}`);
     add('Threshold', model.threshold?.toPrecision(4) ?? 'none: too few good images');
     add('Image size', `${model.width} × ${model.height}${model.tile ? `, tiles of ${model.tile} pixels` : ''}`);
+  }
+  if (model.unknownRate !== undefined) {
+    add('Unknown', `p-value at most ${percent(model.unknownRate)}, from ${model.knownImages.toLocaleString('en')} images`);
   }
   if (model.drift) add('Drift', driftText(model.drift));
   add('Pooling', model.pooling && make('code', { textContent: model.pooling }));
@@ -160,5 +164,7 @@ export function words(model) {
     ? { title: 'Inspect images', results: 'Inspections',
       promise: `An image is anomalous if at most ${percent(model.falseAlarms)} of good images look as odd.` }
     : { title: 'Classify images', results: 'Predictions',
-      promise: 'The model always predicts one of its own classes, even for images of something else.' };
+      promise: model.unknownRate
+        ? `An image is unknown if at most ${percent(model.unknownRate)} of images of the model’s classes look as unlike them.`
+        : 'The model always predicts one of its own classes, even for images of something else.' };
 }

@@ -12,15 +12,19 @@ import org.gramian.tensor.Shape;
  * Maximum absolute differences between ONNX Runtime and libtorch on the same crops.
  *
  * @param descriptors largest difference of descriptor elements; informative, not part of {@link #holds}
+ * @param distances largest difference of distances from the classes; 0 if the model has none
  */
 public record EngineDifference(
-        long crops, double scores, double largestScore, double probabilities, double descriptors) {
+        long crops, double scores, double largestScore, double probabilities, double descriptors, double distances) {
     /** Tolerance of probabilities, and of scores relative to {@code max(1, largestScore)}. */
     public static final double MOST = 1e-3;
 
+    /** Tolerance of distances from the classes, which differ by several units from image to image. */
+    private static final double MOST_DISTANCE = 1e-2;
+
     /** Returns the neutral element of {@link #and}: no crops, no differences. */
     public static EngineDifference none() {
-        return new EngineDifference(0, 0, 0, 0, 0);
+        return new EngineDifference(0, 0, 0, 0, 0, 0);
     }
 
     /** Compares an exported model in ONNX Runtime with the original in libtorch. */
@@ -45,7 +49,12 @@ public record EngineDifference(
                     ofProbabilities,
                     difference(
                             libtorch.compute(memory, shape, Engine.Rows.DESCRIPTORS),
-                            onnx.compute(memory, shape, Engine.Rows.DESCRIPTORS)));
+                            onnx.compute(memory, shape, Engine.Rows.DESCRIPTORS)),
+                    onnx.header().card().openSet().isEmpty()
+                            ? 0
+                            : difference(
+                                    libtorch.compute(memory, shape, Engine.Rows.DISTANCES),
+                                    onnx.compute(memory, shape, Engine.Rows.DISTANCES)));
         }
     }
 
@@ -71,12 +80,16 @@ public record EngineDifference(
                 Math.max(scores, other.scores),
                 Math.max(largestScore, other.largestScore),
                 Math.max(probabilities, other.probabilities),
-                Math.max(descriptors, other.descriptors));
+                Math.max(descriptors, other.descriptors),
+                Math.max(distances, other.distances));
     }
 
     /** Returns whether scores and probabilities are within the tolerance. */
     public boolean holds() {
-        return probabilities <= MOST && scores <= MOST * Math.max(1, largestScore) && Double.isFinite(largestScore);
+        return probabilities <= MOST
+                && scores <= MOST * Math.max(1, largestScore)
+                && distances <= MOST_DISTANCE
+                && Double.isFinite(largestScore);
     }
 
     /** Returns e.g. {@code scores by at most 2.1e-06 (of up to 3.2), probabilities 1.0e-07, descriptors 4.2e-08}. */

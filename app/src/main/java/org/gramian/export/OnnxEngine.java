@@ -124,6 +124,9 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             require(file, session.getOutputInfo(), ModelGraph.SCORES, -1, classes);
             require(file, session.getOutputInfo(), ModelGraph.PROBABILITIES, -1, classes);
             require(file, session.getOutputInfo(), ModelGraph.DESCRIPTORS, -1, header.descriptorSize());
+            if (header.card().openSet().isPresent()) {
+                require(file, session.getOutputInfo(), ModelGraph.DISTANCES, -1, classes);
+            }
             return new OnnxEngine(session, header, (int) side, threads);
         });
     }
@@ -262,6 +265,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         return switch (wanted) {
             case SCORES -> ModelGraph.SCORES;
             case DESCRIPTORS -> ModelGraph.DESCRIPTORS;
+            case DISTANCES -> ModelGraph.DISTANCES;
         };
     }
 

@@ -90,7 +90,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
                     if (query.explain()) {
                         requireExplained(classifier);
                     }
-                    Set<Engine.Rows> rows = EnumSet.of(Engine.Rows.SCORES);
+                    Set<Engine.Rows> rows = classifier.classifier().predicting();
                     if (query.nearest() > 0 && classifier.nearest().isPresent()) {
                         rows.add(Engine.Rows.DESCRIPTORS);
                     }
@@ -178,8 +178,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
     private CompletableFuture<ObjectNode> inspection(
             Query query, LoadedDetector detector, UploadedImage image, Batcher.Outcome outcome) {
         Inspection found = ((Batcher.Inspected) outcome).inspection();
-        detector.recent().add(found.pValue());
-        meters.pValue(found.pValue());
+        observe(detector, found.pValue());
         ObjectNode result = object().put("name", image.name());
         result.setAll((ObjectNode)
                 JsonText.tree(DetectorMeasures.json(found, detector.opened().card())));
@@ -198,8 +197,8 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
             UploadedImage image,
             Batcher.Computed computed,
             Deadline end) {
-        Prediction prediction =
-                Prediction.of(computed.result().logits(), model.header().card());
+        Prediction prediction = computed.result().prediction(model.classifier().card());
+        prediction.pValue().ifPresent(pValue -> observe(model, pValue));
         ObjectNode result = prediction(image, prediction, query.top());
         if (query.nearest() > 0) {
             ArrayNode list = result.putArray("nearest");
@@ -210,6 +209,11 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         return query.explain()
                 ? explained(job, model, result, computed.view().orElseThrow(), end)
                 : CompletableFuture.completedFuture(result);
+    }
+
+    private void observe(ServedModel model, double pValue) {
+        model.recent().orElseThrow().add(pValue);
+        meters.pValue(pValue);
     }
 
     /** Adds the explanation. Its image is encoded on a virtual thread, not on the computing thread. */
@@ -353,6 +357,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         ObjectNode result = object().put("name", image.name())
                 .put("class", prediction.className())
                 .put("probability", prediction.probability());
+        prediction.pValue().ifPresent(pValue -> result.put("p_value", pValue).put("unknown", prediction.isUnknown()));
         ArrayNode top = result.putArray("top");
         for (Prediction.ClassProbability candidate : prediction.top(count)) {
             top.addObject().put("class", candidate.name()).put("probability", candidate.probability());

@@ -1,6 +1,8 @@
 package org.gramian.serve;
 
 import java.util.Arrays;
+import org.gramian.report.DetectorMeasures;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Compares the p-values of recent images with those that images like the training images have.
@@ -37,6 +39,16 @@ final class Drift {
     record State(int images, double distance, double limit) {
         boolean isDrift() {
             return distance > limit;
+        }
+
+        /** Adds the state to {@code /v1/model}. */
+        void describe(ObjectNode document) {
+            document.putObject("drift")
+                    .put("images", images)
+                    .put("detected", isDrift())
+                    .put("distance", DetectorMeasures.finite(distance))
+                    .put("limit", limit)
+                    .put("level", LEVEL);
         }
     }
 

@@ -3,6 +3,7 @@ package org.gramian.serve;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import org.gramian.anomaly.DetectorCard;
@@ -15,7 +16,7 @@ import org.gramian.report.DetectorMeasures;
 import tools.jackson.databind.node.ObjectNode;
 
 /** A served detector of anomalies. */
-record LoadedDetector(String name, OpenDetector opened, Drift recent) implements ServedModel {
+record LoadedDetector(String name, OpenDetector opened, Optional<Drift> recent) implements ServedModel {
     /** An image, resized unless it is cut into tiles, with its own size. */
     record Reduced(Image image, int width, int height, int crops) implements Input {}
 
@@ -23,7 +24,7 @@ record LoadedDetector(String name, OpenDetector opened, Drift recent) implements
         return new LoadedDetector(
                 name,
                 falseAlarms.isPresent() ? opened.withFalseAlarms(falseAlarms.getAsDouble()) : opened,
-                new Drift(opened.card().calibration().size()));
+                Optional.of(new Drift(opened.card().calibration().size())));
     }
 
     @Override
@@ -70,13 +71,7 @@ record LoadedDetector(String name, OpenDetector opened, Drift recent) implements
                 .put("threshold", DetectorMeasures.finite(card.threshold()))
                 .putPOJO("metrics", card.metrics())
                 .put("explain", true);
-        Drift.State state = recent.state();
-        document.putObject("drift")
-                .put("images", state.images())
-                .put("detected", state.isDrift())
-                .put("distance", DetectorMeasures.finite(state.distance()))
-                .put("limit", state.limit())
-                .put("level", Drift.LEVEL);
+        recent.ifPresent(drift -> drift.state().describe(document));
         return document;
     }
 

@@ -25,22 +25,32 @@ import org.gramian.model.ModelHeader;
 import tools.jackson.databind.node.ObjectNode;
 
 /** A served classifier. */
-public record LoadedModel(String name, OpenModel opened, Optional<NearestImages> nearest) implements ServedModel {
+public record LoadedModel(
+        String name,
+        OpenModel opened,
+        Classifier classifier,
+        Optional<NearestImages> nearest,
+        Optional<Drift> recent)
+        implements ServedModel {
     /** Rendered crops {@code [crops, 3, size, size]}, with the input of an explanation if one is requested. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Crops(float[] pixels, int crops, Optional<CroppedImage> view) implements Input {}
 
     /** How to load the model of a server, again whenever one of these files changes. */
     public record Source(List<Path> files, Loader loader) {
-        /** Returns the source of a model file, with the gallery beside it; a rate of false alarms replaces that of a detector. */
-        public static Source of(Path file, OpenModel.Request request, OptionalDouble falseAlarms) {
+        /**
+         * Returns the source of a model file, with the gallery beside it.
+         *
+         * @param rate replaces the rate of false alarms of a detector, or of unknown images of a classifier
+         */
+        public static Source of(Path file, OpenModel.Request request, OptionalDouble rate) {
             return new Source(List.of(file, file.resolveSibling(Gallery.FILE)), events -> {
                 if (OpenDetector.isDetector(file)) {
-                    return LoadedDetector.of(fileOrRun(file), OpenDetector.open(file, request), falseAlarms);
+                    return LoadedDetector.of(fileOrRun(file), OpenDetector.open(file, request), rate);
                 }
                 // If the file changes between these two, both are loaded again.
                 Optional<NearestImages> nearest = gallery(file, events).map(NearestImages::of);
-                return new LoadedModel(fileOrRun(file), OpenModel.open(file, request), nearest);
+                return LoadedModel.of(fileOrRun(file), OpenModel.open(file, request), nearest, rate);
             });
         }
     }
@@ -49,6 +59,18 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
     @FunctionalInterface
     public interface Loader {
         ServedModel load(Consumer<String> events) throws IOException;
+    }
+
+    static LoadedModel of(String name, OpenModel opened, Optional<NearestImages> nearest, OptionalDouble unknown) {
+        Classifier classifier = unknown.isPresent()
+                ? opened.classifier().withUnknownRate(unknown.getAsDouble())
+                : opened.classifier();
+        return new LoadedModel(
+                name,
+                opened,
+                classifier,
+                nearest,
+                classifier.card().openSet().map(openSet -> new Drift(openSet.scores().size())));
     }
 
     /** Reads the gallery beside a model; empty if it is unusable. */
@@ -71,10 +93,6 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
 
     ModelHeader header() {
         return opened.header();
-    }
-
-    Classifier classifier() {
-        return opened.classifier();
     }
 
     @Override
@@ -114,6 +132,9 @@ public record LoadedModel(String name, OpenModel opened, Optional<NearestImages>
                 .put("descriptorSize", header().descriptorSize())
                 .put("parameters", header().count(""))
                 .putPOJO("metrics", header().card().metrics());
+        classifier.card().openSet().ifPresent(openSet -> document.put("unknownRate", openSet.rate())
+                .put("knownImages", openSet.scores().size()));
+        recent.ifPresent(drift -> drift.state().describe(document));
         return document.put("gallery", nearest.isPresent())
                 .put("explain", incompatibility().isEmpty());
     }

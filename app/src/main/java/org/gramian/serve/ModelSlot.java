@@ -159,9 +159,7 @@ final class ModelSlot implements AutoCloseable {
     /** Returns how far recent images are from the training images; empty if the model does not tell. */
     Optional<Drift.State> drift() {
         try (Lease lease = lease()) {
-            return lease.model() instanceof LoadedDetector detector
-                    ? Optional.of(detector.recent().state())
-                    : Optional.empty();
+            return lease.model().recent().map(Drift::state);
         }
     }
 

@@ -1,6 +1,7 @@
 package org.gramian.serve;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
@@ -26,6 +27,9 @@ public sealed interface ServedModel permits LoadedModel, LoadedDetector {
 
     /** Computes images of the same rows, on the computing thread. */
     List<? extends Batcher.Outcome> compute(List<Input> batch, Set<Engine.Rows> rows);
+
+    /** Returns the p-values of recent images; empty if the model gives none. */
+    Optional<Drift> recent();
 
     /** Returns the content of {@code /v1/model}. */
     ObjectNode describe();

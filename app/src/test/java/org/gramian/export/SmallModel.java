@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Parameter;
@@ -17,6 +18,7 @@ import org.gramian.model.Engine;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
+import org.gramian.model.OpenSet;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
@@ -25,6 +27,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.TinyModel;
 
 /**
  * A model with random weights, fitted where it must be, and its card.
@@ -78,7 +81,11 @@ record SmallModel(Model model, ModelCard card) implements AutoCloseable {
                 CropPlan.parse("center:" + side),
                 1.7,
                 new LinkedHashMap<>(),
-                new LinkedHashMap<>());
+                new LinkedHashMap<>(),
+                Optional.of(new OpenSet(
+                        0.05, new OpenSet.Scale(1, 0.5), new OpenSet.Scale(0, 1), List.of(-1.0, 0.0, 1.0))));
+        model.setKnown(Optional.of(
+                TinyModel.known(random, resolved.descriptorSize(backbone.channels()))));
         return new SmallModel(model, card);
     }
 
@@ -145,6 +152,7 @@ record SmallModel(Model model, ModelCard card) implements AutoCloseable {
                         .isLessThan(ROUNDING);
                 assertThat(found.probabilities()).as(found.text()).isLessThan(10 * ROUNDING);
                 assertThat(found.descriptors() / scale).as(found.text()).isLessThan(ROUNDING);
+                assertThat(found.distances()).as(found.text()).isLessThan(1e-3);
                 assertThat(found.largestScore()).as("scores other than 0").isGreaterThan(1e-3);
             }
         }

@@ -65,7 +65,8 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
     }
 
     static LoadedModel load(Path file) throws IOException {
-        return new LoadedModel("tiny", OpenModel.of(ModelFile.read(file, Device.CPU)), Optional.empty());
+        return LoadedModel.of(
+                "tiny", OpenModel.of(ModelFile.read(file, Device.CPU)), Optional.empty(), OptionalDouble.empty());
     }
 
     /** A tiny model whose gallery has the images {@link #png} of the seeds 1 to 5. */
@@ -82,21 +83,21 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
                     .of(Engine.Rows.DESCRIPTORS);
             gallery.add(new Item("paper/" + i + ".png", 0, Subset.TRAINING), Thumbnail.of(image), descriptors);
         }
-        return new LoadedModel("tiny", plain.opened(), Optional.of(NearestImages.of(gallery.build())));
+        return LoadedModel.of(
+                "tiny", plain.opened(), Optional.of(NearestImages.of(gallery.build())), OptionalDouble.empty());
     }
 
     /** The same model with something around its engine. */
     static LoadedModel computedBy(LoadedModel model, UnaryOperator<Engine> around) {
         OpenModel inside = model.opened();
         Engine engine = around.apply(inside.classifier().engine());
+        Classifier classifier = Classifier.of(engine, inside.card(), inside::close);
         return new LoadedModel(
                 model.name(),
-                new OpenModel(
-                        inside.header(),
-                        Classifier.of(engine, inside.card(), inside::close),
-                        inside.engineName(),
-                        inside.gradients()),
-                model.nearest());
+                new OpenModel(inside.header(), classifier, inside.engineName(), inside.gradients()),
+                classifier,
+                model.nearest(),
+                model.recent());
     }
 
     /** Waits until a condition holds. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import org.gramian.linear.Whitening;
 import org.gramian.tensor.Tensor;
 
 /**

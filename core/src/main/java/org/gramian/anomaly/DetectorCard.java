@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
+import org.gramian.basis.Conformal;
 import org.gramian.image.crop.Preprocessing;
 
 /**

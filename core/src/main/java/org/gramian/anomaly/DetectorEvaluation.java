@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.IntConsumer;
 import org.gramian.anomaly.AnomalyDataset.TestImage;
+import org.gramian.basis.Auroc;
 import org.gramian.evaluate.Proportion;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;

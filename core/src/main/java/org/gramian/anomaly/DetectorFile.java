@@ -20,6 +20,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
+import org.gramian.linear.Whitening;
 import org.gramian.model.ModelFileException;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;

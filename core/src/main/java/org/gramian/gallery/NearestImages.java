@@ -4,6 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.stream.IntStream;
+import org.gramian.basis.CountSketch;
 import org.gramian.gallery.Gallery.Item;
 import org.gramian.gallery.Gallery.Subset;
 

@@ -111,6 +111,11 @@ public final class CrossValidation {
                 .toArray();
     }
 
+    /** Returns the log probabilities of each group, in ascending order of group numbers. */
+    public List<double[]> logProbabilities() {
+        return members.stream().map(this::logProbabilities).toList();
+    }
+
     /** Returns whether each group is classified correctly, in ascending order of group numbers. */
     public boolean[] correct() {
         boolean[] correct = new boolean[members.size()];

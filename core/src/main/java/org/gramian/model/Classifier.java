@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -167,6 +169,19 @@ public final class Classifier implements AutoCloseable {
     }
 
     /**
+     * Returns a classifier with another rate of images of known classes that are called unknown. It shares the engine: closing either closes
+     * both.
+     *
+     * @throws IllegalArgumentException if the model cannot tell unknown images
+     */
+    public Classifier withUnknownRate(double rate) {
+        OpenSet openSet = card.openSet()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "this model cannot tell unknown images; train it again with more images of each class"));
+        return new Classifier(shared, card.with(Optional.of(openSet.withRate(rate))), crops, batch, threads);
+    }
+
+    /**
      * Predicts the class of an image file.
      *
      * @throws UnreadableImageException if the file is not a readable image
@@ -208,7 +223,7 @@ public final class Classifier implements AutoCloseable {
      * @throws IllegalArgumentException if it is too thin for the crops, or a score is not finite
      */
     public Prediction predict(Image image) {
-        return Prediction.of(one(image, Engine.Rows.SCORES).logits(), card);
+        return compute(List.of(render(image)), predicting()).getFirst().prediction(card);
     }
 
     /** Predicts the classes of image files: one result per file, in their order. */
@@ -216,7 +231,7 @@ public final class Classifier implements AutoCloseable {
         List<ImageResult> results = new ArrayList<>();
         run(
                 files.stream().map(ImageSource::of).toList(),
-                Set.of(Engine.Rows.SCORES),
+                predicting(),
                 (_, result) -> results.add(result));
         return results;
     }
@@ -237,6 +252,13 @@ public final class Classifier implements AutoCloseable {
      */
     public float[] describe(Image image) {
         return one(image, Engine.Rows.DESCRIPTORS).descriptor();
+    }
+
+    /** Returns the rows that a prediction needs. */
+    public Set<Engine.Rows> predicting() {
+        return card.openSet().isPresent()
+                ? EnumSet.of(Engine.Rows.SCORES, Engine.Rows.DISTANCES)
+                : EnumSet.of(Engine.Rows.SCORES);
     }
 
     private Image decode(ImageSource source) throws UnreadableImageException {

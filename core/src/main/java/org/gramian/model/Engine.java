@@ -30,7 +30,9 @@ public interface Engine {
         /** Scores before the softmax, one per class. */
         SCORES,
         /** Descriptors: the output of the pooling. */
-        DESCRIPTORS
+        DESCRIPTORS,
+        /** Distances from the classes; only of models whose card has an {@link OpenSet}. */
+        DISTANCES
     }
 
     /**
@@ -39,7 +41,7 @@ public interface Engine {
      * @param crops float32, row-major
      * @param shape {@code [n, 3, height, width]}
      * @param wanted at least one kind
-     * @return {@code [n, classes]} scores, {@code [n, d]} descriptors
+     * @return {@code [n, classes]} scores, {@code [n, d]} descriptors, {@code [n, classes]} distances
      */
     Map<Rows, float[][]> compute(MemorySegment crops, Shape shape, Set<Rows> wanted);
 
@@ -96,11 +98,14 @@ public interface Engine {
                 Var descriptors = model.describe(features, head);
                 Map<Rows, float[][]> rows = new EnumMap<>(Rows.class);
                 for (Rows each : wanted) {
-                    Var found = switch (each) {
-                        case SCORES -> model.head().classify(descriptors, head, Head.Mode.PREDICTING);
-                        case DESCRIPTORS -> descriptors;
-                    };
-                    rows.put(each, Engine.toRows(found.value()));
+                    rows.put(each, switch (each) {
+                        case SCORES ->
+                            Engine.toRows(model.head()
+                                    .classify(descriptors, head, Head.Mode.PREDICTING)
+                                    .value());
+                        case DESCRIPTORS -> Engine.toRows(descriptors.value());
+                        case DISTANCES -> model.known().orElseThrow().distances(Engine.toRows(descriptors.value()));
+                    });
                 }
                 return rows;
             }

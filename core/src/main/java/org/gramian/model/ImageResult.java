@@ -57,10 +57,17 @@ public sealed interface ImageResult {
             return mean;
         }
 
+        /** Returns the prediction from scores and, where the card has an {@link OpenSet}, distances. */
+        public Prediction prediction(ModelCard card) {
+            float[][] distances = rows.get(Engine.Rows.DISTANCES);
+            Prediction plain = Prediction.of(logits(), card);
+            return distances == null ? plain : plain.withDistance(OpenSet.nearest(distances, -1), card);
+        }
+
         /** Returns this result with its prediction, or a failure if a score is not finite. */
         ImageResult predicted(ModelCard card) {
             try {
-                return new Computed(rows, Optional.of(Prediction.of(logits(), card)));
+                return new Computed(rows, Optional.of(prediction(card)));
             } catch (IllegalArgumentException notFinite) {
                 return new Failed(Optional.empty(), String.valueOf(notFinite.getMessage()));
             }

@@ -1,5 +1,6 @@
 package org.gramian.model;
 
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.gramian.accelerate.Acceleration;
 import org.gramian.autodiff.Bindings;
@@ -25,6 +26,7 @@ public final class Model implements AutoCloseable {
     private final Device device;
     private final Backbone fusedBackbone;
     private final Layer fusedPooling;
+    private Optional<KnownClasses> known = Optional.empty();
 
     /**
      * Puts a model on a device; takes ownership of the parameters.
@@ -109,8 +111,20 @@ public final class Model implements AutoCloseable {
         return head.classify(describe(features, parameters), parameters, mode);
     }
 
+    /** Returns the distances from the classes, which tell images of no class; empty if they were not fitted. */
+    public Optional<KnownClasses> known() {
+        return known;
+    }
+
+    /** Sets or removes the distances from the classes, which belong to the model then. */
+    public void setKnown(Optional<KnownClasses> fitted) {
+        known.ifPresent(KnownClasses::close);
+        known = fitted;
+    }
+
     @Override
     public void close() {
+        setKnown(Optional.empty());
         backboneParameters.close();
         headParameters.close();
     }

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
 import org.gramian.basis.QuotedText;
@@ -19,6 +20,7 @@ import org.gramian.image.crop.Preprocessing;
  * @param temperature divisor of the scores before the softmax, positive and finite; 1 without calibration
  * @param origin how it was trained, by key: protocol, fold, fingerprint, seed, versions, weights, configuration; no clock time
  * @param metrics metrics of the test set, by name
+ * @param openSet what tells images of no class; empty if the model classifies every image
  */
 public record ModelCard(
         List<String> classes,
@@ -26,7 +28,19 @@ public record ModelCard(
         CropPlan crops,
         double temperature,
         SequencedMap<String, String> origin,
-        SequencedMap<String, Double> metrics) {
+        SequencedMap<String, Double> metrics,
+        Optional<OpenSet> openSet) {
+    /** Creates the card of a model that classifies every image. */
+    public ModelCard(
+            List<String> classes,
+            Preprocessing preprocessing,
+            CropPlan crops,
+            double temperature,
+            SequencedMap<String, String> origin,
+            SequencedMap<String, Double> metrics) {
+        this(classes, preprocessing, crops, temperature, origin, metrics, Optional.empty());
+    }
+
     /** @throws IllegalArgumentException if class names or the temperature are invalid */
     public ModelCard {
         classes = List.copyOf(classes);
@@ -39,6 +53,11 @@ public record ModelCard(
         if (!(temperature > 0) || !Double.isFinite(temperature)) {
             throw new IllegalArgumentException("expected a positive finite temperature, found " + temperature);
         }
+    }
+
+    /** Returns this card with what tells images of no class. */
+    public ModelCard with(Optional<OpenSet> other) {
+        return new ModelCard(classes, preprocessing, crops, temperature, origin, metrics, other);
     }
 
     private static void requireNames(List<String> classes) {

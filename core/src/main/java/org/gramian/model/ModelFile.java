@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
@@ -69,6 +70,9 @@ public final class ModelFile {
             Map<String, StoredTensor> tensors = new LinkedHashMap<>();
             add(model.backboneParameters(), ModelHeader.BACKBONE, tensors);
             add(model.headParameters(), ModelHeader.HEAD, tensors);
+            if (card.openSet().isPresent()) {
+                model.known().ifPresent(known -> add(known.parameters(), KnownClasses.PREFIX, tensors));
+            }
             return new Content(ModelHeader.of(model, card), tensors);
         }
 
@@ -78,7 +82,17 @@ public final class ModelFile {
             try {
                 ParameterSet head = parameters(
                         header.head().parameters(header.backbone().channels()), ModelHeader.HEAD, tensors, device);
-                return new Model(header.backbone(), backbone, header.head(), head, device);
+                Model model = new Model(header.backbone(), backbone, header.head(), head, device);
+                if (header.card().openSet().isPresent()) {
+                    long size = header.descriptorSize();
+                    ParameterSet known = parameters(
+                            KnownClasses.parameters(size, header.head().classes()),
+                            KnownClasses.PREFIX,
+                            tensors,
+                            Device.CPU);
+                    model.setKnown(Optional.of(new KnownClasses(size, known)));
+                }
+                return model;
             } catch (RuntimeException failed) {
                 backbone.close();
                 throw failed;

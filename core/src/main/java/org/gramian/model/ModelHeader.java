@@ -3,6 +3,7 @@ package org.gramian.model;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
 import org.gramian.autodiff.ParameterSpec;
@@ -30,6 +31,7 @@ import org.gramian.pooling.Pooling;
  * temperature   1.25
  * origin        {"seed":"7"}
  * metrics       {"accuracy":0.753}
+ * known         {"rate":0.01,"distance":{"median":9.1,"spread":1.2},...}   if images of no class are told
  * </pre>
  *
  * <p>All other keys are required and no further one is allowed, since an unknown key might change the meaning of a model.
@@ -114,7 +116,8 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
                 CropPlan.parse(text(texts, "crops")),
                 JsonText.number("temperature", text(texts, "temperature")),
                 JsonText.texts("origin", text(texts, "origin")),
-                JsonText.numbers("metrics", text(texts, "metrics")));
+                JsonText.numbers("metrics", text(texts, "metrics")),
+                Optional.ofNullable(texts.get(KnownClasses.PREFIX)).map(json -> JsonText.parse(json, OpenSet.class)));
         Backbone backbone = backbone(texts, card.preprocessing());
         Pooling pooling = Pooling.parse(text(texts, "pooling")).resolve(backbone, Integer.MAX_VALUE);
         ModelHeader header = new ModelHeader(
@@ -170,6 +173,7 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
         texts.put("temperature", Double.toString(card.temperature()));
         texts.put("origin", JsonText.of(card.origin()));
         texts.put("metrics", JsonText.of(card.metrics()));
+        card.openSet().ifPresent(openSet -> texts.put(KnownClasses.PREFIX, JsonText.of(openSet)));
         return texts;
     }
 
@@ -178,6 +182,9 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
         SequencedMap<String, ParameterSpec> all = new LinkedHashMap<>();
         add(backbone.parameters(), BACKBONE, all);
         add(head.parameters(backbone.channels()), HEAD, all);
+        if (card.openSet().isPresent()) {
+            add(KnownClasses.parameters(descriptorSize(), head.classes()), KnownClasses.PREFIX, all);
+        }
         return all;
     }
 

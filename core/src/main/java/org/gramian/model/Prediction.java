@@ -2,6 +2,7 @@ package org.gramian.model;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 
 /**
@@ -10,8 +11,11 @@ import java.util.stream.IntStream;
  * @param logits scores before the softmax, in the order of the model's classes
  * @param ranking every class with its probability, in descending order; of equally probable classes the one with the lower
  *     index comes first
+ * @param pValue share of images of known classes that look at least as unlike them; empty if the model classifies every image
+ * @param isUnknown whether the p-value is at most the rate of the model's {@link OpenSet}: the image is of no class
  */
-public record Prediction(Logits logits, List<ClassProbability> ranking) {
+public record Prediction(
+        Logits logits, List<ClassProbability> ranking, OptionalDouble pValue, boolean isUnknown) {
     /**
      * A class and its probability.
      *
@@ -47,7 +51,21 @@ public record Prediction(Logits logits, List<ClassProbability> ranking) {
                 .sorted(Comparator.comparingDouble((Integer k) -> -logits.get(k)))
                 .map(k -> new ClassProbability(classes.get(k), probabilities[k]))
                 .toList();
-        return new Prediction(logits, ranking);
+        return new Prediction(logits, ranking, OptionalDouble.empty(), false);
+    }
+
+    /**
+     * Returns this prediction with its p-value.
+     *
+     * @param nearest distance from the nearest class, the mean over the crops
+     */
+    Prediction withDistance(double nearest, ModelCard card) {
+        if (card.openSet().isEmpty()) {
+            return this;
+        }
+        double p = card.openSet().get().pValue(nearest, logits, card.temperature());
+        return new Prediction(
+                logits, ranking, OptionalDouble.of(p), card.openSet().get().isUnknown(p));
     }
 
     /** Returns the most probable class with its probability. */

@@ -28,6 +28,7 @@ import org.gramian.model.Head;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
+import org.gramian.model.OpenSet.KnownImages;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.RunResult.FoldResult;
 import org.gramian.run.config.TrainConfig;
@@ -108,7 +109,8 @@ final class FoldRun {
         if (frozenFirst && !resumed) {
             solve(head, recipe.frozen(), training, (outcome, scores, model) -> { // a good model early
                 Measured measured = measured(outcome, scores);
-                folder.keepFrozen(measured.evaluation, measured.validation, model, card(outcome, measured));
+                folder.keepFrozen(
+                        measured.evaluation, measured.validation, model, openSet(card(outcome, measured), scores));
             });
         }
         try (Model model = InitialModel.model(
@@ -298,7 +300,7 @@ final class FoldRun {
                 && !replacesFrozen(outcome.stage(), measured.validation)) {
             return;
         }
-        folder.keep(measured.evaluation, model, card(outcome, measured));
+        folder.keep(measured.evaluation, model, openSet(card(outcome, measured), scores));
     }
 
     /** Compares the trained with the simpler model on the validation set, and adopts the latter unless the former wins. */
@@ -381,6 +383,25 @@ final class FoldRun {
                 evaluation.temperature().value(),
                 origin,
                 metrics);
+    }
+
+    /** Calibrates what tells images of no class, if there are images for it. */
+    private ModelCard openSet(ModelCard card, TwoStageTraining.Scores scores) {
+        Optional<KnownImages> known = scores.known().get();
+        if (known.isEmpty()) {
+            return card;
+        }
+        double rate = plan.config().get(TrainConfig.UNKNOWN);
+        LinkedHashMap<String, Double> metrics = new LinkedHashMap<>(card.metrics());
+        known.get().leftOutAuroc(card.temperature()).ifPresent(auroc -> metrics.put(KnownImages.LEFT_OUT_AUROC, auroc));
+        return new ModelCard(
+                card.classes(),
+                card.preprocessing(),
+                card.crops(),
+                card.temperature(),
+                card.origin(),
+                metrics,
+                Optional.of(known.get().calibrate(rate, card.temperature())));
     }
 
     /** Returns a hash of everything that decides the course of training; configuration and weights are in the provenance. */

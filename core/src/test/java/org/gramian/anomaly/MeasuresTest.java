@@ -8,6 +8,8 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.gramian.anomaly.AnomalyMap.Region;
 import org.gramian.anomaly.Detector.Tiles;
+import org.gramian.basis.Auroc;
+import org.gramian.basis.Conformal;
 import org.gramian.image.Image;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;

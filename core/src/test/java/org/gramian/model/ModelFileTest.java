@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
@@ -64,6 +65,25 @@ final class ModelFileTest {
         }
         assertThat(again).hasSameBinaryContentAs(once);
         assertThat(ModelFile.header(once).card()).isEqualTo(card);
+    }
+
+    @RandomTest(times = 4)
+    void distancesFromClassesAreWrittenAndRead(Seed seed) throws IOException {
+        Path path = folder.resolve("model");
+        OpenSet openSet = new OpenSet(0.05, new OpenSet.Scale(3, 1), new OpenSet.Scale(-2, 1), List.of(0.5, 0.25));
+        ModelCard card = TinyModel.card("center").with(Optional.of(openSet));
+        float[][] descriptors = {{1, 2, 3, 4, 5, 6}, {1, 0, 0, 0, 0, 1}};
+        try (Model model = TinyModel.of(3)) {
+            assertRejected(() -> ModelFile.write(path, model, card), "known.centre");
+            model.setKnown(Optional.of(TinyModel.known(seed.random(), 6)));
+            ModelFile.write(path, model, card);
+            float[][] expected = model.known().orElseThrow().distances(descriptors);
+            try (ModelFile.Stored stored = ModelFile.read(path, Device.CPU)) {
+                assertThat(stored.card()).isEqualTo(card);
+                assertThat(stored.model().known().orElseThrow().distances(descriptors))
+                        .isDeepEqualTo(expected);
+            }
+        }
     }
 
     private static void assertEqualBits(ParameterSet found, ParameterSet expected) {

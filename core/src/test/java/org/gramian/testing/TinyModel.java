@@ -4,18 +4,26 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
+import org.gramian.basis.CountSketch;
 import org.gramian.image.Image;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
+import org.gramian.linear.ClassDistances;
+import org.gramian.linear.LabelledRows;
 import org.gramian.model.Head;
+import org.gramian.model.KnownClasses;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /** A model that was never trained: fixed filters, a small pooling, a random classifier that tells its classes well apart. */
@@ -38,6 +46,18 @@ public final class TinyModel {
         Parameter weight = model.headParameters().get("classifier.weight");
         weight.set(Tensors.gaussian(random, weight.value().shape(), DType.F32));
         return model;
+    }
+
+    /** Random distances from three classes. */
+    public static KnownClasses known(SplittableRandom random, long descriptorSize) {
+        try (Scope _ = Scope.open()) {
+            long length = Math.min(descriptorSize, CountSketch.LENGTH);
+            Tensor rows = Tensors.gaussian(random, Shape.of(30, length), DType.F32).mul(1 / Math.sqrt(length));
+            int[] labels = IntStream.range(0, 30).map(i -> i % 3).toArray();
+            LabelledRows labelled =
+                    LabelledRows.of(rows, labels, IntStream.range(0, 30).toArray(), 3);
+            return KnownClasses.of(descriptorSize, ClassDistances.fit(labelled));
+        }
     }
 
     public static ModelCard card(String crops) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.CommandHint;
@@ -15,8 +16,8 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
-import org.gramian.cli.common.TrainedModel;
 import org.gramian.cli.common.TrainedModel.MissingModelException;
+import org.gramian.cli.common.TrainedModel;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.NearestImages;
 import org.gramian.model.Classifier;
@@ -87,7 +88,7 @@ public final class NearestCommand extends ConsoleCommand {
             lines.run(
                     classifier,
                     named,
-                    Engine.Rows.DESCRIPTORS,
+                    Set.of(Engine.Rows.DESCRIPTORS),
                     computed -> result(training.nearest(computed.of(Engine.Rows.DESCRIPTORS), top)),
                     images.hasFolder() && !Console.isOutputTerminal()
                             ? console.progress("searching", named.size())

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import org.gramian.anomaly.Detector;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.Conformal;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
@@ -24,8 +25,10 @@ import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
 import org.gramian.export.OpenDetector;
 import org.gramian.export.OpenModel;
+import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelCard;
+import org.gramian.model.OpenSet;
 import org.gramian.model.Prediction;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -37,8 +40,8 @@ import picocli.CommandLine.Parameters;
 @Command(name = "predict", header = "Classify images.", description = """
                 Prints the most probable classes of every image. An unreadable image is reported in its row, and the exit
                 code is then 3.
-                jsonl: {"image":, "class":, "probability":, "top":[{"class":, "probability":}]} in each line,
-                or {"image":, "error":}; csv: image,class,probability,class_1,probability_1,…,error.
+                jsonl: {"image":, "class":, "probability":, "p_value":, "unknown":, "top":[{"class":, "probability":}]} in each line,
+                or {"image":, "error":}; csv: image,class,probability,p_value,class_1,probability_1,…,error.
                 A detector of anomalies: {"image":, "anomalous":, "score":, "p_value":, "threshold":, "regions":[{"x":, "y":,
                 "width":, "height":, "score":}]}; csv: image,anomalous,score,p_value,threshold,error.""")
 public final class PredictCommand extends ConsoleCommand {
@@ -71,6 +74,13 @@ public final class PredictCommand extends ConsoleCommand {
             defaultValue = "0",
             description = "predict 'unknown' if the highest probability is below P, e.g. 0.6")
     private double reject;
+
+    @Option(
+            names = "--unknown",
+            paramLabel = "RATE",
+            description =
+                    "predict 'unknown' if the p-value is at most RATE: images of no class, and at most this share of others; 0: never (default: the model's own)")
+    private @Nullable Double unknown;
 
     @Option(
             names = "--false-alarms",
@@ -115,13 +125,15 @@ public final class PredictCommand extends ConsoleCommand {
         ModelCard card = OpenModel.header(file).card();
         check(card, file);
         try (OpenModel model = engine.open(file)) {
+            Classifier classifier =
+                    unknown == null ? model.classifier() : model.classifier().withUnknownRate(unknown);
             return predict(
                     images,
                     columns(Math.min(top, card.classes().size())),
                     (lines, files, progress) -> lines.run(
-                            model.classifier(),
+                            classifier,
                             files,
-                            Engine.Rows.SCORES,
+                            classifier.predicting(),
                             computed -> result(computed.prediction().orElseThrow()),
                             progress));
         }
@@ -150,7 +162,7 @@ public final class PredictCommand extends ConsoleCommand {
     }
 
     private static List<String> columns(int classes) {
-        List<String> columns = new ArrayList<>(List.of("image", "class", "probability"));
+        List<String> columns = new ArrayList<>(List.of("image", "class", "probability", "p_value"));
         for (int i = 1; i <= classes; i++) {
             columns.add("class_" + i);
             columns.add("probability_" + i);
@@ -172,9 +184,11 @@ public final class PredictCommand extends ConsoleCommand {
     }
 
     private ResultLines.Result result(Prediction prediction) {
-        boolean rejected = prediction.probability() < reject;
+        boolean rejected = prediction.probability() < reject || prediction.isUnknown();
+        String pValue =
+                prediction.pValue().isPresent() ? Double.toString(prediction.pValue().getAsDouble()) : "";
         String name = rejected ? UNKNOWN : prediction.className();
-        List<String> fields = new ArrayList<>(List.of(name, Double.toString(prediction.probability())));
+        List<String> fields = new ArrayList<>(List.of(name, Double.toString(prediction.probability()), pValue));
         List<Map<String, Object>> candidates = new ArrayList<>();
         List<String> texts = new ArrayList<>();
         for (Prediction.ClassProbability candidate : prediction.top(top)) {
@@ -185,10 +199,14 @@ public final class PredictCommand extends ConsoleCommand {
                     + String.format(Locale.ROOT, " %.1f %%", 100 * candidate.probability()));
         }
         String text = String.join(", ", texts);
+        Map<String, Object> json = JsonText.object("class", name, "probability", prediction.probability());
+        prediction.pValue().ifPresent(p -> {
+            json.put("p_value", p);
+            json.put("unknown", prediction.isUnknown());
+        });
+        json.put("top", candidates);
         return new ResultLines.Result(
-                rejected ? UNKNOWN + "  (best: " + text + ")" : text,
-                JsonText.object("class", name, "probability", prediction.probability(), "top", candidates),
-                List.of(fields));
+                rejected ? UNKNOWN + "  (best: " + text + ")" : text, json, List.of(fields));
     }
 
     private void check(ModelCard card, Path file) throws IOException {
@@ -198,9 +216,19 @@ public final class PredictCommand extends ConsoleCommand {
         if (!(reject >= 0 && reject <= 1)) {
             throw new IllegalArgumentException("--reject: expected a probability between 0 and 1, found " + reject);
         }
-        if (reject > 0 && card.classes().contains(UNKNOWN)) {
-            throw new IllegalArgumentException("--reject predicts '" + UNKNOWN
+        if ((reject > 0 || (unknown != null && unknown > 0)) && card.classes().contains(UNKNOWN)) {
+            throw new IllegalArgumentException("--reject and --unknown predict '" + UNKNOWN
                     + "', which is a class of this model; leave it out and compare probabilities");
+        }
+        if (unknown != null) {
+            OpenSet.requireRate(unknown);
+            if (unknown > 0 && card.openSet().map(one -> !one.withRate(unknown).isPossible()).orElse(false)) {
+                console.say("with %s no image can be unknown: it needs %d images of known classes, the model has %d"
+                        .formatted(
+                                unknown,
+                                Conformal.needed(unknown),
+                                card.openSet().get().scores().size()));
+            }
         }
         AtomicFile.require("--out", out, List.of(file));
         if (card.crops().boxed()) {

@@ -66,12 +66,12 @@ final class ResultLines {
     void run(
             Classifier classifier,
             List<Path> files,
-            Engine.Rows rows,
+            Set<Engine.Rows> rows,
             Function<ImageResult.Computed, Result> show,
             Progress progress) {
         List<ImageSource> images = files.stream().map(ImageSource::of).toList();
         try (progress) {
-            classifier.run(images, Set.of(rows), (index, result) -> {
+            classifier.run(images, rows, (index, result) -> {
                 String image = images.get(index).name();
                 try {
                     switch (result) {

@@ -11,9 +11,11 @@ import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Interruption;
+import org.gramian.export.OpenDetector;
+import org.gramian.model.OpenSet;
 import org.gramian.serve.LoadedModel;
-import org.gramian.serve.ServeOptions;
 import org.gramian.serve.ServeOptions.Limits;
+import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -58,6 +60,13 @@ public final class ServeCommand extends ConsoleCommand {
             description = "largest share of good images that a detector calls anomalous (default: that of the model)")
     private @Nullable Double falseAlarms;
 
+    @Option(
+            names = "--unknown",
+            paramLabel = "RATE",
+            description =
+                    "share of images of known classes that a classifier calls unknown, as images of no class are (default: that of the model)")
+    private @Nullable Double unknown;
+
     @Option(names = "--verbose", description = "log every request")
     private boolean verbose;
 
@@ -76,10 +85,18 @@ public final class ServeCommand extends ConsoleCommand {
             DetectorCommands.requireDetector(model);
             DetectorCard.requireRate(falseAlarms);
         }
+        if (unknown != null) {
+            OpenSet.requireRate(unknown);
+            if (OpenDetector.isDetector(model)) {
+                throw new IllegalArgumentException("--unknown is for classifiers, found "
+                        + DetectorCommands.describe(model) + "; set --false-alarms");
+            }
+        }
+        Double rate = falseAlarms == null ? unknown : falseAlarms;
         LoadedModel.Source source = LoadedModel.Source.of(
                 model,
                 engine.request().withGradients(),
-                falseAlarms == null ? OptionalDouble.empty() : OptionalDouble.of(falseAlarms));
+                rate == null ? OptionalDouble.empty() : OptionalDouble.of(rate));
         CountDownLatch requested = new CountDownLatch(1);
         try (Interruption _ = new Interruption(
                         requested::countDown, "interrupted; finishing accepted requests", console::say);

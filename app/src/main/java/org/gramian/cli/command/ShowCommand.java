@@ -68,6 +68,9 @@ public final class ShowCommand extends ConsoleCommand {
         content.put("temperature", card.temperature());
         content.put("origin", card.origin());
         content.put("metrics", card.metrics());
+        card.openSet().ifPresent(openSet -> content.put(
+                "unknown",
+                JsonText.object("rate", openSet.rate(), "images", openSet.scores().size())));
         return content;
     }
 
@@ -99,6 +102,12 @@ public final class ShowCommand extends ConsoleCommand {
                     "classes",
                     card.classes().stream().limit(SHOWN).map(QuotedText::bare).collect(Collectors.joining(", "))
                             + (rest > 0 ? " and " + rest + " more (see --json)" : ""));
+            line(
+                    "unknown images",
+                    card.openSet()
+                            .map(openSet -> "p-value at most " + openSet.rate() + ", from "
+                                    + openSet.scores().size() + " images" + (openSet.isPossible() ? "" : ": too few"))
+                            .orElse("none: the model classifies every image"));
             card.metrics().forEach((key, value) -> line(key, measured(key, value)));
             card.origin().forEach((key, value) -> {
                 if (!key.startsWith(CONFIG)) {

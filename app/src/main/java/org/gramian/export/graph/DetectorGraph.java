@@ -40,7 +40,7 @@ public final class DetectorGraph {
                     return top.add(mean.reshape(1).scale(1 / card.wholeScale())).scale(0.5);
                 })
                 : top;
-        Value pValue = graph.in("p_value", () -> pValue(graph, card, score));
+        Value pValue = graph.in("p_value", () -> graph.pValue(card.calibration(), score));
         Value threshold = graph.constant("threshold/value", List.of(1L), card.threshold());
         return graph.message(
                 new ValueInfo(
@@ -101,13 +101,5 @@ public final class DetectorGraph {
 
     private static Value norm(Value z) {
         return z.square().sum(2).sqrt();
-    }
-
-    private static Value pValue(Graph graph, DetectorCard card, Value score) {
-        double[] scores =
-                card.calibration().stream().mapToDouble(Double::doubleValue).toArray();
-        Value calibration = graph.constant("calibration", List.of(1L, (long) scores.length), scores);
-        Value below = score.sub(calibration).sign().relu().sum(1); // the number of sᵢ < score
-        return below.scale(-1).shift(scores.length + 1.0).scale(1.0 / (scores.length + 1));
     }
 }

@@ -176,4 +176,12 @@ final class Graph {
         long total = parts.stream().mapToLong(each -> each.at(axis)).sum();
         return node("Concat", parts.getFirst().with(axis, total), parts, Map.of("axis", (long) axis));
     }
+
+    /** Computes {@code (1 + #{i : sᵢ ≥ s})/(m + 1)} of scores {@code s [n, 1]} and m calibration scores. */
+    Value pValue(List<Double> calibration, Value score) {
+        double[] scores = calibration.stream().mapToDouble(Double::doubleValue).toArray();
+        Value all = constant("calibration", List.of(1L, (long) scores.length), scores);
+        Value below = score.sub(all).sign().relu().sum(1); // the number of sᵢ < s
+        return below.scale(-1).shift(scores.length + 1.0).scale(1.0 / (scores.length + 1));
+    }
 }

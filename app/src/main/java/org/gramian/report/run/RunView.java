@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import org.gramian.basis.Conformal;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.ConfusionMatrix.ClassScore;
@@ -16,8 +17,9 @@ import org.gramian.evaluate.Setting;
 import org.gramian.evaluate.Temperature;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
-import org.gramian.report.Figures;
+import org.gramian.model.OpenSet.KnownImages;
 import org.gramian.report.Figures.LabelledValue;
+import org.gramian.report.Figures;
 
 /** One run on a page: its sections, with facts as text. */
 public record RunView(
@@ -208,6 +210,31 @@ public record RunView(
         facts.add(new LabelledValue("seed", Long.toString(setting.seed())));
         facts.add(new LabelledValue("fingerprint", setting.fingerprint().hex()));
         return facts;
+    }
+
+    /** Returns how images of no class are told, by fold; empty if the models classify every image. */
+    public List<String> unknown() {
+        List<String> texts = new ArrayList<>();
+        for (RunData.FoldData fold : data.folds()) {
+            fold.model().map(model -> model.header().card()).ifPresent(card -> card.openSet()
+                    .ifPresent(openSet -> {
+                        String name = data.folds().size() == 1 ? "" : fold.name() + ": ";
+                        String left = Optional.ofNullable(card.metrics().get(KnownImages.LEFT_OUT_AUROC))
+                                .map(auroc -> " If a class is left out, its images are told from those of the other"
+                                        + " classes with an area under the ROC curve of %.1f %% (mean over the classes; 50 %% is chance). Images of another kind are told better."
+                                                .formatted(100 * auroc))
+                                .orElse("");
+                        texts.add(name + "an image is predicted as unknown if its p-value is at most " + openSet.rate()
+                                + ", measured on " + Figures.count(openSet.scores().size(), "image")
+                                + " of known classes that took no part in fitting"
+                                + (openSet.isPossible()
+                                        ? "."
+                                        : ": too few, no image is unknown; at least %d are needed."
+                                                .formatted(Conformal.needed(openSet.rate())))
+                                + left);
+                    }));
+        }
+        return texts;
     }
 
     private static String names(List<String> classes) {

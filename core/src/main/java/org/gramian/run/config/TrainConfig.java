@@ -126,6 +126,11 @@ public final class TrainConfig {
             .help("batch normalization of the logits")
             .fixed("false");
 
+    // as the rate of false alarms of a detector
+    public static final ConfigKey<Double> UNKNOWN = key(FRACTIONS, "network.unknown", "--unknown RATE")
+            .help("rate of images of known classes that are predicted as unknown, as images of no class are")
+            .fixed("0.01");
+
     public static final ConfigKey<Double> DROPOUT = key(FRACTIONS, "network.dropout", "--dropout FRACTION")
             .help("dropout rate before the classifier")
             .rule("0.2 in fine-tuning with adamw, else 0");

@@ -1,23 +1,34 @@
 package org.gramian.train.loop;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.IntStream;
+import org.gramian.basis.CountSketch;
+import org.gramian.image.dataset.Sample;
+import org.gramian.linear.ClassDistances;
+import org.gramian.linear.CrossValidation;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearModel;
-import org.gramian.linear.LinearSolver;
 import org.gramian.linear.LinearSolver.UnsolvableException;
+import org.gramian.linear.LinearSolver;
+import org.gramian.model.Engine;
 import org.gramian.model.Head;
+import org.gramian.model.KnownClasses;
+import org.gramian.model.Logits;
 import org.gramian.model.Model;
+import org.gramian.model.OpenSet.KnownImages;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Solved;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.Fit.StageOutcome;
 import org.gramian.train.loop.TrainingStage.Validator;
@@ -30,16 +41,45 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
     private static final int MOST_HALVINGS = 10;
     private static final String BIAS = Head.CLASSIFIER + ".bias";
 
-    /** Computes the descriptors, solves the classifier, and sets its weight and bias. */
-    Solved solve(LinearSolver solver, FeatureTable table, Targets targets) {
+    /**
+     * Solution.
+     *
+     * @param known training images with their out-of-fold scores and distances; empty if they were not cross-validated
+     */
+    record Solution(Solved solved, Optional<KnownImages> known) {}
+
+    /** Computes the descriptors, solves the classifier, and sets its weight and bias, and the distances from the classes. */
+    Solution solve(LinearSolver solver, FeatureTable table, Targets targets) {
         solver.requireRoom(table.count(), descriptorSize());
         try (Scope _ = Scope.open()) {
-            LinearModel found = solved(solver, table, targets);
+            Tensor shortened = Tensors.empty(
+                    Shape.of(table.count(), Math.min(descriptorSize(), CountSketch.LENGTH)), DType.F32, Device.CPU);
+            LinearModel found = solved(solver, table, targets, shortened);
             assign(found.weight(), found.bias());
             Solved solution = new Solved(solver.text(), found.found());
             context.listener().accept(solution);
-            return solution;
+            LabelledRows rows = labelled(shortened, table, targets);
+            model.setKnown(Optional.of(KnownClasses.of(descriptorSize(), ClassDistances.fit(rows))));
+            return new Solution(solution, found.crossValidation().flatMap(scores -> known(rows, scores, table)));
         }
+    }
+
+    private Optional<KnownImages> known(LabelledRows rows, CrossValidation scores, FeatureTable table) {
+        int crops = table.crops();
+        return ClassDistances.outOfFold(rows, this::progress).map(distances -> {
+            List<float[][]> ofImages = new ArrayList<>();
+            for (int i = 0; i < distances.length; i += crops) {
+                ofImages.add(Arrays.copyOfRange(distances, i, i + crops));
+            }
+            return new KnownImages(
+                    table.samples().stream().map(Sample::label).toList(),
+                    scores.logProbabilities().stream().map(Logits::of).toList(),
+                    ofImages);
+        });
+    }
+
+    private void progress(String task, long done, long all) {
+        context.preparing(new TrainEvent.Task(task, done, all));
     }
 
     /**
@@ -65,7 +105,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
         try (Scope _ = Scope.open()) {
             Tensor weight = model.headParameters().get(WEIGHT).value().copy();
             Tensor bias = model.headParameters().get(BIAS).value().copy();
-            LinearModel found = solved(solver, table, targets);
+            LinearModel found = solved(solver, table, targets, null);
             Optional<ValidationScore> solved = Optional.ofNullable(validator).map(one -> assignBest(found, one));
             if (validator == null) {
                 assign(found.weight(), found.bias());
@@ -123,21 +163,26 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
         model.headParameters().assign(Map.of(WEIGHT, weight, BIAS, bias));
     }
 
-    private LinearModel solved(LinearSolver solver, FeatureTable table, Targets targets) {
+    /** @param shortened receives the short descriptors */
+    private LinearModel solved(
+            LinearSolver solver, FeatureTable table, Targets targets, @Nullable Tensor shortened) {
+        CountSketch sketch = CountSketch.of(descriptorSize());
         Tensor rows = Tensors.empty(Shape.of(table.count(), descriptorSize()), DType.F32, model.device());
         for (int start = 0; start < table.count(); start += batch) {
             context.preparing(new TrainEvent.Task("descriptors", start, table.count()));
+            int from = start;
             int end = Math.min(table.count(), start + batch);
             Tensor part = rows.slice(0, start, end);
             int[] indices = IntStream.range(start, end).toArray();
             new HeadInference(model, table).descriptors(indices, descriptors -> {
                 part.copyFrom(descriptors);
+                if (shortened != null) {
+                    shortened.slice(0, from, end).copyFrom(KnownClasses.shortened(sketch, Engine.toRows(descriptors)));
+                }
                 return part;
             });
         }
-        return solver.solve(
-                labelled(rows, table, targets),
-                (task, done, all) -> context.preparing(new TrainEvent.Task(task, done, all)));
+        return solver.solve(labelled(rows, table, targets), this::progress);
     }
 
     /** Labels the rows; the crops of an image are a group. */

@@ -3,23 +3,33 @@ package org.gramian.train.loop;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.gramian.basis.CountSketch;
+import org.gramian.basis.Subsample;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
+import org.gramian.linear.ClassDistances;
+import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearSolver;
 import org.gramian.model.Engine;
+import org.gramian.model.KnownClasses;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
+import org.gramian.model.OpenSet.KnownImages;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Scope;
-import org.gramian.train.event.TrainEvent;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 import org.gramian.train.event.TrainEvent.Solved;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.Checkpointing.Checkpoint;
 import org.gramian.train.loop.Fit.StageOutcome;
@@ -45,8 +55,17 @@ public final class TwoStageTraining {
         void stageDone(StageOutcome outcome, Scores scores) throws IOException;
     }
 
-    /** Scores by the model at the end of a stage. */
-    public record Scores(Supplier<List<Logits>> validation, Supplier<List<Logits>> test) {}
+    /**
+     * Scores by the model at the end of a stage.
+     *
+     * @param known images that took no part in fitting, with their distances from the classes, which are fitted and set on demand; empty if
+     *     there are none
+     */
+    public record Scores(
+            Supplier<List<Logits>> validation, Supplier<List<Logits>> test, Supplier<Optional<KnownImages>> known) {}
+
+    /** Training images to which the distances from the classes are fitted, at most: their covariance hardly changes with more. */
+    private static final int MOST_KNOWN = 4000;
 
     private final Model model;
     private final Recipe recipe;
@@ -127,14 +146,16 @@ public final class TwoStageTraining {
                 FeatureTable validation =
                         features("validation features", data.parts().validation(), data.testCrops())) {
             SolvedHead head = solvedHead();
-            Solved solved = head.solve(solver, training, targets);
+            SolvedHead.Solution solution = head.solve(solver, training, targets);
             List<Logits> unseen = logits(validation);
-            if (!unseen.isEmpty() && data.given().isEmpty()) {
-                solved = solveAll(head, solver, solved);
-            }
+            Optional<KnownImages> known =
+                    unseen.isEmpty() ? solution.known() : Optional.of(validationImages(false, unseen));
+            Solved solved = !unseen.isEmpty() && data.given().isEmpty()
+                    ? solveAll(head, solver, solution.solved())
+                    : solution.solved();
             callback.stageDone(
                     new StageOutcome(1, Optional.empty(), ValidationScore.NONE, Optional.empty(), Optional.of(solved)),
-                    new Scores(() -> unseen, this::testScores));
+                    new Scores(() -> unseen, this::testScores, () -> known));
         }
     }
 
@@ -151,7 +172,7 @@ public final class TwoStageTraining {
                         "the validation images calibrate the classifier and train in the last fit, on " + all.size()
                                 + " images"));
         try (FeatureTable table = features("training features", all, data.trainingCrops())) {
-            return head.solve(solver.fixed(first.values()), table, weights);
+            return head.solve(solver.fixed(first.values()), table, weights).solved();
         } catch (InterruptedTrainingException stopped) {
             if (stopped.reason() != Cancellation.Reason.OUT_OF_TIME) {
                 throw stopped;
@@ -182,7 +203,7 @@ public final class TwoStageTraining {
             if (outcome.early().isEmpty()) {
                 outcome = refit(training, stage.validator(), outcome);
             }
-            return report(outcome, new Scores(scores, this::testScores), callback);
+            return report(outcome, new Scores(scores, this::testScores, () -> fitKnown(false, scores)), callback);
         }
     }
 
@@ -207,7 +228,57 @@ public final class TwoStageTraining {
                     2, TrainableModel.allLayers(model, recipe), recipe, context, examples, targets, validator(scores));
             StageOutcome outcome = Fit.run(stage, StageProgress.startOf(2, initial, 1), checkpoint);
             return report(
-                    outcome, new Scores(scores, imageScores("test", data.parts().test())), callback);
+                    outcome,
+                    new Scores(scores, imageScores("test", data.parts().test()), () -> fitKnown(true, scores)),
+                    callback);
+        }
+    }
+
+    /**
+     * Fits the distances from the classes to descriptors of training images, and returns the validation images: a trained model has
+     * seen the training images.
+     */
+    private Optional<KnownImages> fitKnown(boolean fineTuned, Supplier<List<Logits>> scores) {
+        model.setKnown(Optional.empty());
+        if (data.parts().validation().isEmpty()) {
+            return Optional.empty();
+        }
+        List<Sample> training = data.parts().training();
+        List<Sample> some =
+                Subsample.stratified(training.stream().map(Sample::label).toList(), 1, recipe.seed()).stream()
+                        .limit(MOST_KNOWN)
+                        .sorted()
+                        .map(training::get)
+                        .toList();
+        CountSketch sketch =
+                CountSketch.of(model.head().pooling().descriptorSize(model.backbone().channels()));
+        try (Scope _ = Scope.open()) {
+            List<Tensor> rows = new ArrayList<>();
+            describe(fineTuned, some, crops -> rows.add(KnownClasses.shortened(sketch, crops)));
+            int crops = Math.toIntExact(rows.getFirst().size(0));
+            int[] images =
+                    IntStream.range(0, some.size() * crops).map(i -> i / crops).toArray();
+            int[] labels =
+                    Arrays.stream(images).map(image -> some.get(image).label()).toArray();
+            LabelledRows labelled =
+                    LabelledRows.of(Tensors.concat(rows, 0), labels, images, model.head().classes());
+            model.setKnown(Optional.of(KnownClasses.of(sketch.descriptorSize(), ClassDistances.fit(labelled))));
+            return Optional.of(validationImages(fineTuned, scores.get()));
+        }
+    }
+
+    private KnownImages validationImages(boolean fineTuned, List<Logits> scores) {
+        List<Sample> validation = data.parts().validation();
+        List<float[][]> distances = new ArrayList<>();
+        describe(fineTuned, validation, crops -> distances.add(model.known().orElseThrow().distances(crops)));
+        return new KnownImages(validation.stream().map(Sample::label).toList(), scores, distances);
+    }
+
+    private void describe(boolean fineTuned, List<Sample> samples, Consumer<float[][]> sink) {
+        try {
+            data.describe(model, fineTuned, samples, context, (crops, _) -> sink.accept(crops));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -1,4 +1,4 @@
-package org.gramian.anomaly;
+package org.gramian.basis;
 
 import java.util.Arrays;
 
@@ -9,8 +9,8 @@ import java.util.Arrays;
  * @param ofAnomalous for each anomalous image the share of good ones below it
  */
 @SuppressWarnings("ArrayRecordComponent") // made once, read only
-record Auroc(double[] ofGood, double[] ofAnomalous) {
-    static Auroc of(double[] good, double[] anomalous) {
+public record Auroc(double[] ofGood, double[] ofAnomalous) {
+    public static Auroc of(double[] good, double[] anomalous) {
         double[] ofGood = new double[good.length];
         double[] ofAnomalous = new double[anomalous.length];
         double[] sortedGood = good.clone();
@@ -45,17 +45,17 @@ record Auroc(double[] ofGood, double[] ofAnomalous) {
         return low;
     }
 
-    double value() {
+    public double value() {
         return Arrays.stream(ofAnomalous).average().orElseThrow();
     }
 
     /** Returns the standard error of the difference to another detector on the same images (DeLong et al., Biometrics 44, 1988). */
-    double errorOfDifference(Auroc other) {
+    public double errorOfDifference(Auroc other) {
         return Math.sqrt(variance(ofGood, other.ofGood) + variance(ofAnomalous, other.ofAnomalous));
     }
 
     /** Returns the standard error. */
-    double error() {
+    public double error() {
         return Math.sqrt(
                 variance(ofGood, new double[ofGood.length]) + variance(ofAnomalous, new double[ofAnomalous.length]));
     }

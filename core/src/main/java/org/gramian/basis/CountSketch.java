@@ -1,4 +1,4 @@
-package org.gramian.gallery;
+package org.gramian.basis;
 
 import java.util.Arrays;
 import java.util.Random;
@@ -25,7 +25,7 @@ public final class CountSketch {
     public static final int LENGTH = 1024;
 
     /** Longest descriptor accepted from a file. */
-    static final int MAX_SIZE = 1 << 26;
+    public static final int MAX_SIZE = 1 << 26;
 
     private static final long SEED = 0x6772616d69616eL;
 
@@ -55,7 +55,7 @@ public final class CountSketch {
         return new CountSketch((int) descriptorSize);
     }
 
-    static int lengthOf(int descriptorSize) {
+    public static int lengthOf(int descriptorSize) {
         return Math.min(descriptorSize, LENGTH);
     }
 
@@ -91,6 +91,51 @@ public final class CountSketch {
             vector[i] = Float.float16ToFloat(Float.floatToFloat16((float) sketched[i]));
         }
         return vector;
+    }
+
+    public int descriptorSize() {
+        return descriptorSize;
+    }
+
+    /** Returns the sketch of a unit vector in the direction of a descriptor; zeros of zeros. */
+    public double[] normalized(float[] descriptor) {
+        double[] wide = new double[descriptor.length];
+        double squares = 0;
+        for (int i = 0; i < wide.length; i++) {
+            wide[i] = descriptor[i];
+            squares += wide[i] * wide[i];
+        }
+        double length = Math.sqrt(squares);
+        if (length > 0) {
+            for (int i = 0; i < wide.length; i++) {
+                wide[i] /= length;
+            }
+        }
+        return apply(wide);
+    }
+
+    /** Returns the indices of the descriptor that each element of a sketch sums, shorter lists filled with -1, {@code [m][n]}; empty if nothing is summed. */
+    public int[][] summed() {
+        if (bins.length == 0) {
+            return new int[0][];
+        }
+        int[] counts = new int[LENGTH];
+        for (int bin : bins) {
+            counts[bin]++;
+        }
+        int[][] all = new int[LENGTH][Arrays.stream(counts).max().orElseThrow()];
+        for (int[] each : all) {
+            Arrays.fill(each, -1);
+        }
+        for (int i = bins.length - 1; i >= 0; i--) {
+            all[bins[i]][--counts[bins[i]]] = i;
+        }
+        return all;
+    }
+
+    /** Returns the sign of an element of the descriptor in the sketch. */
+    public int sign(int index) {
+        return negative[index] ? -1 : 1;
     }
 
     /** Returns the sketch of a descriptor; the descriptor itself if it is short already. */

@@ -1,4 +1,4 @@
-package org.gramian.anomaly;
+package org.gramian.basis;
 
 import java.util.Arrays;
 
@@ -10,14 +10,14 @@ import java.util.Arrays;
  * (Barber et al., "Predictive inference with the jackknife+", 2021).
  */
 @SuppressWarnings("ArrayRecordComponent") // copied
-record Conformal(double[] scores) {
-    Conformal {
+public record Conformal(double[] scores) {
+    public Conformal {
         scores = scores.clone();
         Arrays.sort(scores);
     }
 
     /** Returns the p-value of a score. */
-    double pValue(double score) {
+    public double pValue(double score) {
         int low = 0;
         int high = scores.length;
         while (low < high) {
@@ -35,13 +35,13 @@ record Conformal(double[] scores) {
      * Returns the largest score that is not yet anomalous at a rate of false alarms: anomalous scores are greater. Infinite if the
      * scores are too few for any to be.
      */
-    double threshold(double falseAlarms) {
+    public double threshold(double falseAlarms) {
         int alarms = (int) Math.floor(falseAlarms * (scores.length + 1) + 1e-9) - 1; // scores that may be as large
         return alarms < 0 ? Double.POSITIVE_INFINITY : scores[scores.length - 1 - Math.min(alarms, scores.length - 1)];
     }
 
     /** Returns the number of scores that a rate of false alarms needs. */
-    static int needed(double falseAlarms) {
+    public static int needed(double falseAlarms) {
         return (int) Math.ceil(1 / falseAlarms - 1 - 1e-9);
     }
 }

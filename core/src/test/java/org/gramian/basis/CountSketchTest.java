@@ -1,4 +1,4 @@
-package org.gramian.gallery;
+package org.gramian.basis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -12,6 +12,21 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
 final class CountSketchTest {
+    @RandomTest(times = 4)
+    void sketchIsTheSumOfItsSignedElements(Seed seed) {
+        CountSketch sketch = CountSketch.of(3000);
+        double[] values = seed.random().doubles(3000).toArray();
+        double[] expected = sketch.apply(values);
+        int[][] summed = sketch.summed();
+        for (int bin = 0; bin < summed.length; bin++) {
+            double sum = 0;
+            for (int i : summed[bin]) {
+                sum += i < 0 ? 0 : sketch.sign(i) * values[i];
+            }
+            assertThat(sum).isCloseTo(expected[bin], within(1e-12));
+        }
+    }
+
     private static final int LONG = 8256;
 
     private static double inner(double[] u, double[] v) {
@@ -76,7 +91,10 @@ final class CountSketchTest {
         SplittableRandom random = seed.random();
         float[][] crops = new float[random.nextInt(1, 6)][];
         for (int i = 0; i < crops.length; i++) {
-            crops[i] = TinyGallery.descriptor(random, 40);
+            crops[i] = new float[40];
+            for (int k = 0; k < 40; k++) {
+                crops[i][k] = (float) random.nextGaussian();
+            }
         }
         float[] vector = CountSketch.of(40).describe(crops);
         double[] mean = new double[40];

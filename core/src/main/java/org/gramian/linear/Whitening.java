@@ -1,4 +1,4 @@
-package org.gramian.anomaly;
+package org.gramian.linear;
 
 import java.util.List;
 import org.gramian.tensor.DType;
@@ -22,7 +22,7 @@ import org.gramian.tensor.Tensors;
  * @param mean μ {@code [d]}
  * @param matrix A {@code [d, d]}, lower triangular
  */
-record Whitening(Tensor mean, Tensor matrix) {
+public record Whitening(Tensor mean, Tensor matrix) {
     /** Part of the mean variance that is always added, so that constant features do not make Σ̂ singular in float32. */
     private static final double FLOOR = 1e-6;
 
@@ -31,7 +31,7 @@ record Whitening(Tensor mean, Tensor matrix) {
      *
      * @param blocks at least one, each {@code [rows, d]}, float32
      */
-    static Whitening fit(List<Tensor> blocks) {
+    public static Whitening fit(List<Tensor> blocks) {
         try (Scope scope = Scope.open()) {
             long d = blocks.getFirst().size(1);
             Tensor sum = Tensors.zeros(Shape.of(d), DType.F64, blocks.getFirst().device());
@@ -67,7 +67,7 @@ record Whitening(Tensor mean, Tensor matrix) {
      * @param s S {@code [d, d]}, float64
      * @param fourth mean of {@code ‖x‖⁴}
      */
-    static Tensor shrunk(Tensor s, long n, double fourth) {
+    public static Tensor shrunk(Tensor s, long n, double fourth) {
         double d = s.size(0);
         double variance = s.diagonal().sum().item() / d;
         double norm = s.mul(s).sum().item();
@@ -80,7 +80,7 @@ record Whitening(Tensor mean, Tensor matrix) {
     }
 
     /** Whitens rows {@code [..., d]}. */
-    Tensor apply(Tensor rows) {
+    public Tensor apply(Tensor rows) {
         return rows.sub(mean).matmul(matrix.transpose());
     }
 }

@@ -96,7 +96,7 @@ public class TrainOptionsTest {
             case "network.pooling" -> "bcnn";
             case "data.crops" -> "resize:96";
             case "data.augment" -> "light";
-            case "data.validation", "network.dropout", "optimizer.label-smoothing" -> "0.25";
+            case "data.validation", "network.dropout", "network.unknown", "optimizer.label-smoothing" -> "0.25";
             case "stage2.schedule" -> "constant";
             case "optimizer.name" -> "adamw";
             case "stage1.per-length" -> "true";

@@ -67,7 +67,7 @@ final class RandomConfigs {
         return switch (key.values()) {
             case "N" -> Integer.toString(random.nextInt(1, 500));
             case "NUMBER" ->
-                key.name().matches(".*(validation|momentum|smoothing|beta1|beta2|ema|mixup|cutmix|dropout)")
+                key.name().matches(".*(validation|momentum|smoothing|beta1|beta2|ema|mixup|cutmix|dropout|unknown)")
                         ? share()
                         : number();
             default -> pick(key.values().split("\\|"));

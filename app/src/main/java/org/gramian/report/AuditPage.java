@@ -18,12 +18,10 @@ public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, Stri
         report.duplicates().stream()
                 .map(AuditReport.DuplicateGroup::images)
                 .flatMap(List::stream)
-                .forEach(member -> labels.put(member.name(), caption(member)));
+                .forEach(member -> labels.put(
+                        member.name(),
+                        member.split().isEmpty() ? member.label() : member.label() + ", " + member.split()));
         return new AuditPage(report, album, labels, version);
-    }
-
-    private static String caption(AuditReport.AuditedImage member) {
-        return member.split().isEmpty() ? member.label() : member.label() + ", " + member.split();
     }
 
     public String html() {

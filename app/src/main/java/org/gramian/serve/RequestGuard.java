@@ -59,7 +59,8 @@ record RequestGuard(ServeOptions options) {
         if (origin != null && !authority(origin).equalsIgnoreCase(host)) {
             throw new HttpError(403, "other-origin", "expected a same-origin request, found a cross-origin one");
         }
-        if (options.token().isPresent() && isProtected(context.path()) && !isKnown(context.header("Authorization"))) {
+        boolean isProtected = context.path().startsWith("/v1") || context.path().startsWith("/metrics");
+        if (options.token().isPresent() && isProtected && !isKnown(context.header("Authorization"))) {
             context.header("WWW-Authenticate", "Bearer");
             throw new HttpError(
                     401, "token", "expected the header 'Authorization: Bearer TOKEN' with this server's token");
@@ -83,10 +84,6 @@ record RequestGuard(ServeOptions options) {
     /** Returns the path for metrics: {@code other} if it is not an endpoint, so that the number of tags is bounded. */
     static String route(String path) {
         return METHODS.containsKey(path) ? path : "other";
-    }
-
-    private static boolean isProtected(String path) {
-        return path.startsWith("/v1") || path.startsWith("/metrics");
     }
 
     private boolean isKnown(@Nullable String authorization) {

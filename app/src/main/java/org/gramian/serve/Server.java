@@ -101,11 +101,8 @@ public final class Server implements AutoCloseable {
     }
 
     private static String reason(Throwable failed) {
-        Throwable cause = failed;
-        while (cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        return String.valueOf(cause.getMessage());
+        Throwable cause = failed.getCause();
+        return cause == null ? String.valueOf(failed.getMessage()) : reason(cause);
     }
 
     private void configure(JavalinConfig config) {

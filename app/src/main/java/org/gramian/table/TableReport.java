@@ -2,9 +2,7 @@ package org.gramian.table;
 
 import de.siegmar.fastcsv.writer.CsvWriter;
 import de.siegmar.fastcsv.writer.LineDelimiter;
-import java.io.IOException;
 import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -221,15 +219,15 @@ public record TableReport(ResultTable table, String command, Function<Throwable,
             one.put("command", command);
         });
         StringWriter text = new StringWriter();
-        try (CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text)) {
-            csv.writeRecord(records.getFirst().keySet());
-            for (Map<String, @Nullable Object> one : records) {
-                csv.writeRecord(CsvText.safe(one.values().stream()
-                        .map(value -> Objects.toString(value, ""))
-                        .toList()));
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        CsvWriter csv = CsvWriter.builder()
+                .lineDelimiter(LineDelimiter.LF)
+                .bufferSize(0)
+                .build(text);
+        csv.writeRecord(records.getFirst().keySet());
+        for (Map<String, @Nullable Object> one : records) {
+            csv.writeRecord(CsvText.safe(one.values().stream()
+                    .map(value -> Objects.toString(value, ""))
+                    .toList()));
         }
         return text.toString();
     }

@@ -67,7 +67,10 @@ public final class AuditCommand extends ConsoleCommand {
         Function<Path, ReadResult> reader = new ImageReader(ImageLimits.DEFAULT)::read;
         Audit audit = new Audit(reader, threads);
         Dataset dataset = dataset();
-        AuditReport report = run(audit, dataset);
+        AuditReport report;
+        try (Progress progress = console.progress("auditing", dataset.samples().size())) {
+            report = audit.of(dataset, progress);
+        }
         // Before the files: the work is not lost if one of them cannot be written.
         console.print(printed ? report.json() : new AuditTable(report, all, new StringBuilder()).format());
         if (json != null && !printed) {
@@ -88,12 +91,6 @@ public final class AuditCommand extends ConsoleCommand {
             return Layouts.open(folder, Optional.ofNullable(layout));
         } catch (DatasetException e) {
             return e.dataset().orElseThrow(() -> e);
-        }
-    }
-
-    private AuditReport run(Audit audit, Dataset dataset) throws InterruptedException {
-        try (Progress progress = console.progress("auditing", dataset.samples().size())) {
-            return audit.of(dataset, progress);
         }
     }
 

@@ -5,7 +5,6 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -15,7 +14,6 @@ import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.JsonText;
 import org.gramian.check.PoolingCheck;
 import org.gramian.check.doctor.CheckResult;
 import org.gramian.check.doctor.LayerCheck;
@@ -59,14 +57,9 @@ public final class DoctorCommand extends ConsoleCommand {
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
-    @Option(names = "--json", description = "print JSON with the result of every check")
-    private boolean json;
-
     @Option(names = "--pooling", paramLabel = "SPEC", description = "check one pooling only, see below")
     private @Nullable String pooling;
 
-    private final List<String> lines = new ArrayList<>();
-    private final Map<String, Object> details = new LinkedHashMap<>();
     private final List<String> problems = new ArrayList<>();
 
     @Override
@@ -82,29 +75,17 @@ public final class DoctorCommand extends ConsoleCommand {
         report("rules", "tensors of fused layers against plain ones", RuleCheck.run(device));
         console.say("timing ...");
         double seconds = stepSeconds(device);
-        details.put("stepSeconds", seconds);
         say(
                 "timing",
                 String.format(
                         Locale.ROOT, "training step of %s on features %s: %.1f ms", POOLING, FEATURES, seconds * 1e3));
-        if (json) {
-            details.put("healthy", problems.isEmpty());
-            details.put("problems", problems);
-            console.out().println(JsonText.indented(details));
-        } else {
-            lines.forEach(console.out()::println);
-            console.out()
-                    .println(
-                            problems.isEmpty() ? "all checks passed" : "CHECKS FAILED: " + String.join("; ", problems));
-        }
+        console.out()
+                .println(problems.isEmpty() ? "all checks passed" : "CHECKS FAILED: " + String.join("; ", problems));
         return problems.isEmpty() ? ExitCode.DONE : ExitCode.FAILED;
     }
 
     /** Compares the gradients of a pooling with central differences. */
     private int check(String spec) {
-        if (json) {
-            throw new IllegalArgumentException("expected --pooling or --json, found both");
-        }
         Pooling parsed = Pooling.parse(spec);
         PoolingCheck check = PoolingCheck.of(parsed, torch.prepare());
         PrintWriter out = console.out();
@@ -145,9 +126,6 @@ public final class DoctorCommand extends ConsoleCommand {
         say("gramian", Version.number());
         say("java", java + " (" + System.getProperty("java.vendor") + ")");
         say("system", String.format(Locale.ROOT, "%s, %d cores, %.1f GiB of memory", system, cores, memory / 0x1p30));
-        details.put("gramian", Version.number());
-        details.put("java", java.toString());
-        details.put("system", Map.of("name", system, "cores", cores, "memoryBytes", memory));
     }
 
     private void describeLibtorch(Device device) {
@@ -161,19 +139,9 @@ public final class DoctorCommand extends ConsoleCommand {
         say("", "in " + folder.folder() + ", checksums " + checksums);
         say("device", device + "; CUDA devices: " + libtorch.cudaDevices());
         say("threads", Integer.toString(libtorch.threads()));
-        Map<String, Object> found = new LinkedHashMap<>();
-        found.put("version", version);
-        found.put("origin", folder.origin());
-        found.put("folder", folder.folder().toString());
-        found.put("checksums", checksums);
-        details.put("libtorch", found);
-        details.put("device", device.toString());
-        details.put("cudaDevices", libtorch.cudaDevices());
-        details.put("threads", libtorch.threads());
     }
 
     private void report(String topic, String what, List<CheckResult> outcomes) {
-        details.put(topic, outcomes);
         if (outcomes.isEmpty()) {
             problems.add(topic + ": nothing to compare");
             return;
@@ -199,7 +167,7 @@ public final class DoctorCommand extends ConsoleCommand {
     }
 
     private void say(String topic, String sentence) {
-        lines.add("%-10s %s".formatted(topic, sentence));
+        console.out().println("%-10s %s".formatted(topic, sentence));
     }
 
     /** Returns the median time of a training step of a pooling. */

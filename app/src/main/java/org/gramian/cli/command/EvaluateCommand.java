@@ -30,9 +30,9 @@ import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.InferencePipeline;
 import org.gramian.model.ModelHeader;
 import org.gramian.report.ReportFile;
+import org.gramian.report.run.ImageSheet;
 import org.gramian.report.run.RunData;
 import org.gramian.report.run.RunReport;
-import org.gramian.report.run.Thumbnails;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -129,8 +129,7 @@ public final class EvaluateCommand extends ConsoleCommand {
             }
         }
         if (falseAlarms != null) {
-            throw new IllegalArgumentException(
-                    "--false-alarms: expected a detector of anomalies, found the classifier " + file);
+            DetectorCommands.requireDetector(file);
         }
         CropPlan crops = plan == null ? null : CropPlan.parse(plan);
         OpenModel.Request opening = engine.request().withSide(crops == null ? 0 : crops.size());
@@ -166,7 +165,7 @@ public final class EvaluateCommand extends ConsoleCommand {
                         + folder.toAbsolutePath().normalize().getFileName(),
                 evaluation,
                 new RunData.ModelData(file, Files.size(file), header),
-                Thumbnails.of(dataset, new ImageReader(ImageLimits.DEFAULT)::read));
+                ImageSheet.Thumbnails.of(dataset, new ImageReader(ImageLimits.DEFAULT)::read));
         new ReportFile(page).write(RunReport.html(List.of(material), Version.number()));
         console.say("report: " + page);
     }

@@ -100,7 +100,8 @@ public final class ServeCommand extends ConsoleCommand {
         CountDownLatch requested = new CountDownLatch(1);
         try (Interruption _ = new Interruption(
                         requested::countDown, "interrupted; finishing accepted requests", console::say);
-                Server server = Server.start(options, source, listener())) {
+                Server server = Server.start(
+                        options, source, new Server.Listener(console::say, verbose ? console::say : _ -> {}))) {
             console.say("serving at " + address(server.port()) + "; stop with Ctrl-C");
             requested.await();
         }
@@ -123,10 +124,6 @@ public final class ServeCommand extends ConsoleCommand {
             }
             console.say("warning: no token: every machine that reaches " + host + " can use this server");
         }
-    }
-
-    private Server.Listener listener() {
-        return new Server.Listener(console::say, verbose ? console::say : _ -> {});
     }
 
     private String address(int listening) {

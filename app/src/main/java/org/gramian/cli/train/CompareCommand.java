@@ -102,12 +102,7 @@ public final class CompareCommand extends ConsoleCommand {
                             + "; to train and compare methods: "
                             + CommandHint.of("compare", "DIR", "--methods", "average,bcnn"));
         }
-        return compare();
-    }
-
-    private int compare() throws IOException {
         boolean printed = STANDARD_OUTPUT.equals(json);
-        ReportFile file = json == null || printed ? null : new ReportFile(json);
         AtomicFile.require("--json", printed ? null : json, paths);
         for (Path path : paths) {
             TrainedModel.requireClassifier(path);
@@ -121,8 +116,8 @@ public final class CompareCommand extends ConsoleCommand {
         ComparisonTable shown = new ComparisonTable(
                 paths.stream().map(Path::toString).toList(), comparisons, EvaluationTable.metrics(classes));
         console.print(printed ? shown.json() : shown.text());
-        if (file != null) {
-            file.write(shown.json());
+        if (json != null && !printed) {
+            new ReportFile(json).write(shown.json());
         }
         return ExitCode.DONE;
     }
@@ -139,16 +134,10 @@ public final class CompareCommand extends ConsoleCommand {
 
     /** Comparisons of one model with others, as text for the terminal and as JSON. */
     private record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Metric> metrics) {
-        private static final String P_VALUE =
-                "p: probability of such a difference if both are equally accurate (McNemar's test)";
-
         String text() {
             StringBuilder text = new StringBuilder();
             for (int i = 0; i < names.size(); i++) {
-                text.append(letter(i))
-                        .append("  ")
-                        .append(QuotedText.visible(names.get(i)))
-                        .append(System.lineSeparator());
+                text.append("%s  %s%n".formatted(letter(i), QuotedText.visible(names.get(i))));
             }
             text.append(System.lineSeparator());
             text.append(numbers());
@@ -156,7 +145,7 @@ public final class CompareCommand extends ConsoleCommand {
             for (int i = 0; i < comparisons.size(); i++) {
                 text.append(sentence(i)).append(System.lineSeparator());
             }
-            text.append(P_VALUE);
+            text.append("p: probability of such a difference if both are equally accurate (McNemar's test)");
             if (comparisons.size() > 1) {
                 text.append("; with several comparisons, require p < 0.05 / ").append(comparisons.size());
             }

@@ -92,7 +92,8 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
             case FilterBank _ -> graph.in(name, () -> bank(maps));
             case Patches patches -> graph.in(name, () -> patches(patches, maps));
             case VisionTransformer.TokenLayer layer -> graph.in(name, () -> lower(layer, maps));
-            case VisionTransformer.ClassToken _ -> graph.in(name, () -> classToken(maps));
+            case VisionTransformer.ClassToken _ ->
+                graph.in(name, () -> maps.slice(1, 0, 1).reshape(maps.at(2), 1, 1)); // the first token
             case ConvNext.Block block ->
                 graph.in(name, () -> {
                     List<Value> filters = filters(name + ".block.0");
@@ -222,11 +223,6 @@ record NetworkLowering(Graph graph, HostParameters parameters) {
         long end = tokens.at(1);
         Value patches = tokens.slice(1, end - maps.at(1) * maps.at(2), end);
         return patches.transpose().reshape(maps.at(0), maps.at(1), maps.at(2));
-    }
-
-    /** Returns the first token as feature maps {@code [n, d, 1, 1]}. */
-    private static Value classToken(Value tokens) {
-        return tokens.slice(1, 0, 1).reshape(tokens.at(2), 1, 1);
     }
 
     private Value embedding(VisionTransformer.Embedding embedding, Value maps) {

@@ -9,7 +9,7 @@ import org.gramian.evaluate.ImagePrediction;
 import org.gramian.report.Figures;
 
 /** Predictions of a run for its test images, pooled over folds. An image that several folds test occurs once for each. */
-public record PredictionSet(List<String> classes, List<TestPrediction> predictions, Thumbnails thumbnails) {
+public record PredictionSet(List<String> classes, List<TestPrediction> predictions, ImageSheet.Thumbnails thumbnails) {
     /**
      * Test image with its prediction.
      *

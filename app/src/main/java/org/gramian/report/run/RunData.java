@@ -20,7 +20,7 @@ import org.gramian.train.loop.StageResult;
 public record RunData(
         String name,
         List<FoldData> folds,
-        Thumbnails thumbnails,
+        ImageSheet.Thumbnails thumbnails,
         List<ConfigRow> configuration,
         Optional<AuditSummary> audit,
         Map<ReportPart, Set<String>> missing) {
@@ -94,7 +94,7 @@ public record RunData(
     /** Finding of an audit with the recommended action. */
     public record AuditFinding(Severity severity, String sentence, String advice) {}
 
-    public static RunData of(String name, Evaluation evaluation, ModelData model, Thumbnails thumbnails) {
+    public static RunData of(String name, Evaluation evaluation, ModelData model, ImageSheet.Thumbnails thumbnails) {
         Set<String> reason = Set.of("this report covers one evaluation; see the report of the training run");
         return new RunData(
                 name,

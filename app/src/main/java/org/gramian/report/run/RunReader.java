@@ -78,7 +78,7 @@ public final class RunReader {
         return new RunData(
                 String.valueOf(run.toAbsolutePath().normalize().getFileName()),
                 folds,
-                Thumbnails.of(
+                ImageSheet.Thumbnails.of(
                         folds.stream().flatMap(fold -> fold.gallery().stream()).toList()),
                 part(ReportPart.CONFIGURATION, run.resolve(ExistingRun.CONFIG), RunReader::configuration)
                         .orElse(List.of()),

@@ -4,17 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 class ProgressTest {
     private static final String TASK = "reading images";
@@ -72,22 +68,6 @@ class ProgressTest {
     @Test
     void aShortTaskDrawsNoBar() {
         assertThat(drawnAfter(60_000, 400, 100, 400)).isEmpty();
-    }
-
-    @Test
-    void standardErrorDecidesWhetherThereIsABar(@TempDir Path folder) throws IOException {
-        assertThat(leadsToATerminal(folder, "/dev/pts/3")).isTrue();
-        assertThat(leadsToATerminal(folder, "/dev/tty1")).isTrue();
-        assertThat(leadsToATerminal(folder, "/dev/null")).isFalse();
-        assertThat(leadsToATerminal(folder, "pipe:[123]")).isFalse();
-        assertThat(leadsToATerminal(folder, "/home/me/dev/pts/log")).isFalse();
-    }
-
-    private static boolean leadsToATerminal(Path folder, String target) throws IOException {
-        Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of(target));
-        boolean answer = Console.isTerminal(link);
-        Files.delete(link);
-        return answer;
     }
 
     @Test

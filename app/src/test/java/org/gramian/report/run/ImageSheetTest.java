@@ -20,11 +20,11 @@ class ImageSheetTest {
     private final List<Path> decoded = new ArrayList<>();
 
     /** Distinct images. */
-    private Thumbnails images(int count) {
+    private ImageSheet.Thumbnails images(int count) {
         List<Sample> samples = IntStream.range(0, count)
                 .mapToObj(i -> new Sample("p" + i, 0, Path.of("p" + i)))
                 .toList();
-        return Thumbnails.of(new Dataset(Path.of("."), List.of("a"), samples), file -> {
+        return ImageSheet.Thumbnails.of(new Dataset(Path.of("."), List.of("a"), samples), file -> {
             decoded.add(file);
             int i = decoded.size();
             byte[] rgb = new byte[3 * 64];
@@ -38,7 +38,7 @@ class ImageSheetTest {
     @Test
     void decodesImageOnce() {
         ImageSheet sheet = new ImageSheet();
-        Thumbnails source = images(2);
+        ImageSheet.Thumbnails source = images(2);
         assertThat(sheet.place("p0", source)).hasValue(0);
         assertThat(sheet.place("p1", source)).hasValue(1);
         assertThat(sheet.place("p0", source)).hasValue(0);
@@ -50,7 +50,7 @@ class ImageSheetTest {
     @Test
     void fullPageDecodesNothing() {
         ImageSheet sheet = new ImageSheet();
-        Thumbnails source = images(ImageSheet.MOST + 5);
+        ImageSheet.Thumbnails source = images(ImageSheet.MOST + 5);
         for (int i = 0; i < ImageSheet.MOST + 5; i++) {
             assertThat(sheet.place("p" + i, source).isPresent()).isEqualTo(i < ImageSheet.MOST);
         }

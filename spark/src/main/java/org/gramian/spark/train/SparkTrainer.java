@@ -292,7 +292,10 @@ public final class SparkTrainer {
                                 file,
                                 model,
                                 IntStream.range(0, logits.size())
-                                        .mapToObj(i -> prediction(validated.samples.get(i), logits.get(i)))
+                                        .mapToObj(i -> new ImagePrediction(
+                                                validated.samples.get(i).name(),
+                                                validated.samples.get(i).label(),
+                                                logits.get(i)))
                                         .toList(),
                                 outcome.classifier().map(TrainEvent.Solved::text),
                                 outcome.classifier().flatMap(TrainEvent.Solved::calibration));
@@ -303,10 +306,6 @@ public final class SparkTrainer {
                     });
         }
         return outcome(trained.samples.size(), validated.samples.size(), trained.unreadable + validated.unreadable);
-    }
-
-    private static ImagePrediction prediction(Sample sample, Logits logits) {
-        return new ImagePrediction(sample.name(), sample.label(), logits);
     }
 
     private Outcome outcome(long trained, long validated, long unreadable) {

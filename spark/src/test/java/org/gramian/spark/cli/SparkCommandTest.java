@@ -19,16 +19,6 @@ class SparkCommandTest {
     }
 
     @Test
-    void executorOptionsAreDefaultsOnly() {
-        String key = "spark.executor.defaultJavaOptions";
-
-        assertThat(SparkCommand.settings(NOTHING.clone(), "ours").get(key)).isEqualTo("-XX:CompileThresholdScaling=5");
-        assertThat(SparkCommand.settings(NOTHING.clone().set(key, "-Xss2m"), "ours")
-                        .get(key))
-                .isEqualTo("-Xss2m");
-    }
-
-    @Test
     void driverOnClusterIsRemoteAlsoOnKubernetes() {
         SparkConf client = NOTHING.clone().set("spark.submit.deployMode", "client");
 

@@ -105,13 +105,10 @@ public final class AuditCommand extends ConsoleCommand {
         private static final int ITEMS = 5;
 
         String format() {
-            text.append(String.format(
-                    Locale.ROOT,
-                    "%s: %,d images in %,d classes (layout %s)%n%n",
-                    QuotedText.visible(report.root()),
-                    report.images(),
-                    report.classes().size(),
-                    QuotedText.visible(report.layout())));
+            String images = Figures.count(report.images()) + " images in "
+                    + Figures.count(report.classes().size()) + " classes";
+            text.append("%s: %s (layout %s)%n%n"
+                    .formatted(QuotedText.visible(report.root()), images, QuotedText.visible(report.layout())));
             classes();
             contents();
             report.findings().forEach(this::finding);

@@ -86,14 +86,8 @@ final class DetectorCommands {
 
     private static String text(List<AnomalyMap.Region> regions) {
         AnomalyMap.Region first = regions.getFirst();
-        return String.format(
-                Locale.ROOT,
-                "%d×%d at %d,%d%s",
-                first.width(),
-                first.height(),
-                first.x(),
-                first.y(),
-                regions.size() == 1 ? "" : " and " + (regions.size() - 1) + " more");
+        String more = regions.size() == 1 ? "" : " and " + (regions.size() - 1) + " more";
+        return first.width() + "×" + first.height() + " at " + first.x() + "," + first.y() + more;
     }
 
     static int evaluate(Detector detector, Path folder, Console console, @Nullable Path json, @Nullable Path csv)

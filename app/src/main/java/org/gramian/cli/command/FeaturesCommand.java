@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.AtomicFile;
@@ -49,7 +48,23 @@ import picocli.CommandLine.Parameters;
                 Unreadable images are skipped and listed; the exit code is then 3.""")
 public final class FeaturesCommand extends ConsoleCommand {
     @Mixin
-    private final BackboneOptions backbone = new BackboneOptions();
+    private final InputOptions network = new InputOptions();
+
+    @Option(
+            names = "--backbone",
+            required = true,
+            paramLabel = "NAME",
+            description = "backbone, e.g. googlenet, gramian-s or filters, which need no download, or FILE.onnx")
+    private String name;
+
+    @Option(names = "--layer", paramLabel = "LAYER", description = "layer, or two as a+b (default: the backbone's)")
+    private @Nullable String layer;
+
+    @Option(
+            names = "--weights",
+            paramLabel = "FILE",
+            description = "pretrained weights: a file, or a name of 'gramian weights list' (default: the backbone's)")
+    private @Nullable String weights;
 
     @Option(
             names = "--crops",
@@ -95,7 +110,7 @@ public final class FeaturesCommand extends ConsoleCommand {
         }
         CropPlan parsed = CropPlan.parse(plan);
         Crops crops = parsed.testing();
-        backbone.backbone().features(crops.size(), crops.size());
+        backbone().features(crops.size(), crops.size());
         caching.check();
         if (!out.toString().endsWith(".safetensors")) {
             throw new IllegalArgumentException("OUT must end with .safetensors, found " + out);
@@ -104,8 +119,8 @@ public final class FeaturesCommand extends ConsoleCommand {
         Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
         dataset.notes().forEach(note -> console.say(note.text()));
         Device device = torch.prepare();
-        try (FrozenBackbone network = backbone.open(device, console::say)) {
-            FeatureExtractor extractor = new FeatureExtractor(network, batch, precision);
+        try (FrozenBackbone frozen = open(device)) {
+            FeatureExtractor extractor = new FeatureExtractor(frozen, batch, precision);
             Path beside = Objects.requireNonNull(out.toAbsolutePath().getParent(), "a file has a folder");
             try (FeatureCache cache = FeatureCache.open(caching.root(), beside, console::say)) {
                 return extract(
@@ -173,47 +188,24 @@ public final class FeaturesCommand extends ConsoleCommand {
         return about;
     }
 
-    /** Backbone, layer and weights. */
-    static final class BackboneOptions {
-        @Mixin
-        private final InputOptions network = new InputOptions();
+    /** The network alone, to find mistakes before anything is loaded. */
+    private Backbone backbone() throws IOException {
+        return cut(OnnxImport.backbone(name, network.store()));
+    }
 
-        @Option(
-                names = "--backbone",
-                required = true,
-                paramLabel = "NAME",
-                description = "backbone, e.g. googlenet, gramian-s or filters, which need no download, or FILE.onnx")
-        private String name;
+    private Backbone cut(Backbone whole) {
+        return layer == null ? whole : whole.cutAt(layer);
+    }
 
-        @Option(names = "--layer", paramLabel = "LAYER", description = "layer, or two as a+b (default: the backbone's)")
-        private @Nullable String layer;
-
-        @Option(
-                names = "--weights",
-                paramLabel = "FILE",
-                description =
-                        "pretrained weights: a file, or a name of 'gramian weights list' (default: the backbone's)")
-        private @Nullable String weights;
-
-        /** The network alone, to find mistakes before anything is loaded. */
-        Backbone backbone() throws IOException {
-            return cut(OnnxImport.backbone(name, network.store()));
+    /** The network with its weights. */
+    private FrozenBackbone open(Device device) throws IOException {
+        String resolved = network.resolve(name, console::say);
+        Backbone backbone = cut(network.store().backbone(resolved));
+        boolean needed = backbone.about().weights().needed();
+        if (!needed && weights != null) {
+            throw new IllegalArgumentException("the backbone '" + name + "' needs no weights: remove --weights");
         }
-
-        private Backbone cut(Backbone whole) {
-            return layer == null ? whole : whole.cutAt(layer);
-        }
-
-        /** The network with its weights. */
-        FrozenBackbone open(Device device, Consumer<String> remarks) throws IOException {
-            String resolved = network.resolve(name, remarks);
-            Backbone backbone = cut(network.store().backbone(resolved));
-            boolean needed = backbone.about().weights().needed();
-            if (!needed && weights != null) {
-                throw new IllegalArgumentException("the backbone '" + name + "' needs no weights: remove --weights");
-            }
-            Optional<String> found = needed ? Optional.of(weights == null ? resolved : weights) : Optional.empty();
-            return InitialModel.network(backbone, found, false, network.store(), device, remarks);
-        }
+        Optional<String> found = needed ? Optional.of(weights == null ? resolved : weights) : Optional.empty();
+        return InitialModel.network(backbone, found, false, network.store(), device, console::say);
     }
 }

@@ -170,15 +170,11 @@ public final class MethodsCommand extends ConsoleCommand {
             int side = backbone.about().size();
             Shape features = backbone.features(side, side);
             if (Math.min(features.at(1), features.at(2)) < aggregation.leastSide()) {
-                throw new IllegalArgumentException(
-                        "%1$s needs maps of at least %2$d×%2$d positions; %3$s gives %4$d×%5$d of images of %6$d×%6$d"
-                                .formatted(
-                                        aggregation.text(),
-                                        aggregation.leastSide(),
-                                        backbone,
-                                        features.at(1),
-                                        features.at(2),
-                                        side));
+                int least = aggregation.leastSide();
+                throw new IllegalArgumentException(aggregation.text() + " needs maps of at least " + least + "×" + least
+                        + " positions; " + backbone + " gives " + features.at(1) + "×" + features.at(2)
+                        + " of images of "
+                        + side + "×" + side);
             }
         }
 

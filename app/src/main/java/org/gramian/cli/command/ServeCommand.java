@@ -29,6 +29,7 @@ import picocli.CommandLine.Option;
                 and exits. A changed model file is reloaded without downtime.""")
 public final class ServeCommand extends ConsoleCommand {
     private static final String TOKEN_VARIABLE = "GRAMIAN_TOKEN";
+    private static final String DEFAULT = " (default: ${DEFAULT-VALUE})";
 
     @Option(
             names = "--host",
@@ -70,15 +71,62 @@ public final class ServeCommand extends ConsoleCommand {
     @Option(names = "--verbose", description = "log every request")
     private boolean verbose;
 
-    @Mixin
-    private final ServeLimits limits = new ServeLimits();
+    @Option(
+            names = "--max-body",
+            paramLabel = "MB",
+            defaultValue = "20",
+            description = "maximum megabytes of a request" + DEFAULT)
+    private int body;
+
+    @Option(
+            names = "--max-images",
+            paramLabel = "N",
+            defaultValue = "32",
+            description = "maximum images of a request" + DEFAULT)
+    private int images;
+
+    @Option(
+            names = "--max-pixels",
+            paramLabel = "MP",
+            defaultValue = "50",
+            description = "maximum megapixels of an image" + DEFAULT)
+    private int pixels;
+
+    @Option(
+            names = "--queue",
+            paramLabel = "N",
+            defaultValue = "256",
+            description = "maximum queued images; further requests get HTTP 429" + DEFAULT)
+    private int queue;
+
+    @Option(
+            names = {"--batch", "--batch-size"},
+            paramLabel = "N",
+            defaultValue = "16",
+            description = "maximum batch size" + DEFAULT)
+    private int batch;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "SECONDS",
+            defaultValue = "30",
+            description = "timeout for reading a request, for the response, and for shutdown" + DEFAULT)
+    private int seconds;
+
+    @Option(
+            names = "--client-connections",
+            paramLabel = "N",
+            defaultValue = "256",
+            description = "maximum open connections of a client address; behind a reverse proxy all clients have the"
+                    + " address of the proxy: use 1024 there" + DEFAULT)
+    private int clientConnections;
 
     @Mixin
     private final EngineOptions engine = new EngineOptions();
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        ServeOptions options = new ServeOptions(host, port, token(), limits.limits());
+        ServeOptions options = new ServeOptions(host, port, token(), limits());
         check(options);
         Path model = engine.model();
         if (falseAlarms != null) {
@@ -132,81 +180,24 @@ public final class ServeCommand extends ConsoleCommand {
                 + "/";
     }
 
-    /** Options of {@code serve} against requests that are too large, too slow or too many. */
-    @Command
-    private static final class ServeLimits {
-        private static final String DEFAULT = " (default: ${DEFAULT-VALUE})";
+    private Limits limits() {
+        require("--max-body", body, 2000);
+        require("--max-images", images, 10_000);
+        require("--max-pixels", pixels, 700);
+        require("--queue", queue, 1_000_000);
+        require("--batch", batch, 4096);
+        require("--timeout", seconds, 86_400);
+        require("--client-connections", clientConnections, 1_000_000);
+        Duration time = Duration.ofSeconds(seconds);
+        return new Limits(
+                new Limits.Upload(body * 1_000_000, images, pixels * 1_000_000L, time),
+                new Limits.Load(queue, batch, time, time),
+                new Limits.Connections(clientConnections, Limits.Connections.DEFAULT.header()));
+    }
 
-        @Option(
-                names = "--max-body",
-                paramLabel = "MB",
-                defaultValue = "20",
-                description = "maximum megabytes of a request" + DEFAULT)
-        private int body;
-
-        @Option(
-                names = "--max-images",
-                paramLabel = "N",
-                defaultValue = "32",
-                description = "maximum images of a request" + DEFAULT)
-        private int images;
-
-        @Option(
-                names = "--max-pixels",
-                paramLabel = "MP",
-                defaultValue = "50",
-                description = "maximum megapixels of an image" + DEFAULT)
-        private int pixels;
-
-        @Option(
-                names = "--queue",
-                paramLabel = "N",
-                defaultValue = "256",
-                description = "maximum queued images; further requests get HTTP 429" + DEFAULT)
-        private int queue;
-
-        @Option(
-                names = {"--batch", "--batch-size"},
-                paramLabel = "N",
-                defaultValue = "16",
-                description = "maximum batch size" + DEFAULT)
-        private int batch;
-
-        @Option(
-                names = "--timeout",
-                paramLabel = "SECONDS",
-                defaultValue = "30",
-                description = "timeout for reading a request, for the response, and for shutdown" + DEFAULT)
-        private int seconds;
-
-        @Option(
-                names = "--client-connections",
-                paramLabel = "N",
-                defaultValue = "256",
-                description =
-                        "maximum open connections of a client address; behind a reverse proxy all clients have the"
-                                + " address of the proxy: use 1024 there" + DEFAULT)
-        private int clientConnections;
-
-        Limits limits() {
-            require("--max-body", body, 2000);
-            require("--max-images", images, 10_000);
-            require("--max-pixels", pixels, 700);
-            require("--queue", queue, 1_000_000);
-            require("--batch", batch, 4096);
-            require("--timeout", seconds, 86_400);
-            require("--client-connections", clientConnections, 1_000_000);
-            Duration time = Duration.ofSeconds(seconds);
-            return new Limits(
-                    new Limits.Upload(body * 1_000_000, images, pixels * 1_000_000L, time),
-                    new Limits.Load(queue, batch, time, time),
-                    new Limits.Connections(clientConnections, Limits.Connections.DEFAULT.header()));
-        }
-
-        private static void require(String option, int value, int most) {
-            if (value < 1 || value > most) {
-                throw new IllegalArgumentException(option + ": expected 1 to " + most + ", found " + value);
-            }
+    private static void require(String option, int value, int most) {
+        if (value < 1 || value > most) {
+            throw new IllegalArgumentException(option + ": expected 1 to " + most + ", found " + value);
         }
     }
 }

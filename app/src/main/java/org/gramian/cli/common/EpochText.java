@@ -39,11 +39,7 @@ public record EpochText(TrainEvent.StageStarted stage, StageClock clock) {
 
     private String speed() {
         String speed = clock.imagesPerSecond().isPresent()
-                ? String.format(
-                        Locale.ROOT,
-                        "%s%.0f img/s",
-                        GAP,
-                        clock.imagesPerSecond().getAsDouble())
+                ? GAP + Math.round(clock.imagesPerSecond().getAsDouble()) + " img/s"
                 : "";
         return speed + clock.eta().map(time -> GAP + "eta " + time(time)).orElse("");
     }

@@ -109,12 +109,8 @@ public record EvaluationTable(Evaluation evaluation) {
             return source;
         }
         double before = evaluation.calibrated(Temperature.NONE).calibration().error();
-        return String.format(
-                Locale.ROOT,
-                "%s; temperature %.3f, %s without it",
-                source,
-                temperature.value(),
-                Metric.CALIBRATION_ERROR.show(before));
+        return source + String.format(Locale.ROOT, "; temperature %.3f, ", temperature.value())
+                + Metric.CALIBRATION_ERROR.show(before) + " without it";
     }
 
     private void matrix(StringBuilder text) {
@@ -190,12 +186,9 @@ public record EvaluationTable(Evaluation evaluation) {
         List<PredictionTable.Row> shown = mistakes.subList(0, Math.min(MISTAKES, mistakes.size()));
         text.append("%nmost confident errors, %d of %d%n".formatted(shown.size(), mistakes.size()));
         for (PredictionTable.Row row : shown) {
-            text.append("  %s %%  %s: %s predicted as %s%n"
-                    .formatted(
-                            Figures.percent(row.probability()),
-                            QuotedText.bare(row.name()),
-                            QuotedText.bare(row.truth()),
-                            QuotedText.bare(row.prediction())));
+            String confused = QuotedText.bare(row.truth()) + " predicted as " + QuotedText.bare(row.prediction());
+            text.append("  %s %%  %s: %s%n"
+                    .formatted(Figures.percent(row.probability()), QuotedText.bare(row.name()), confused));
         }
     }
 }

@@ -19,12 +19,9 @@ public final class PlanText {
     public static String configuration(Settings settings) {
         StringBuilder text = new StringBuilder("Configuration:\n");
         for (Settings.Setting setting : settings.values().values()) {
-            text.append(String.format(
-                    Locale.ROOT,
-                    "  %-25s %-24s %s%n",
-                    setting.key(),
-                    QuotedText.visible(setting.text()),
-                    QuotedText.visible(setting.origin())));
+            String value = QuotedText.visible(setting.text());
+            String origin = QuotedText.visible(setting.origin());
+            text.append("  %-25s %-24s %s%n".formatted(setting.key(), value, origin));
         }
         return text.toString();
     }

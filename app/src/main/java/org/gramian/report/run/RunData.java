@@ -10,7 +10,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.gallery.Gallery;
-import org.gramian.image.audit.Finding.Severity;
+import org.gramian.image.audit.Finding;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelHeader;
 import org.gramian.train.event.TrainEvent;
@@ -89,10 +89,7 @@ public record RunData(
             List<Object> classes,
             List<Object> unreadable,
             List<Object> duplicates,
-            List<AuditFinding> findings) {}
-
-    /** Finding of an audit with the recommended action. */
-    public record AuditFinding(Severity severity, String sentence, String advice) {}
+            List<Finding> findings) {}
 
     public static RunData of(String name, Evaluation evaluation, ModelData model, ImageSheet.Thumbnails thumbnails) {
         Set<String> reason = Set.of("this report covers one evaluation; see the report of the training run");

@@ -70,18 +70,6 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
-    void suggestsKeyForMisspelling() throws IOException {
-        assertRefused(
-                ExitCode.USAGE, tiny.train(out, "--set", "stage1.epoch=3"), facts("stage1.epoch", "stage1.epochs"));
-        Path config = root.resolve("run.yaml");
-        Files.writeString(config, "seed: 1\noptimiser:\n  batch: 8\n", StandardCharsets.UTF_8);
-        assertRefused(ExitCode.USAGE, tiny.train(out, "--config", config), facts("run.yaml", "optimiser", "optimizer"));
-        Files.writeString(config, "optimizer:\n  batch: many\n", StandardCharsets.UTF_8);
-        assertRefused(
-                ExitCode.USAGE, tiny.train(out, "--config", config), facts("run.yaml", "optimizer.batch", "many"));
-    }
-
-    @Test
     void missingWeights() {
         assertRefused(
                 ExitCode.MODEL, tiny.train(out, "--backbone", "squeezenet"), facts("squeezenet", "gramian weights"));

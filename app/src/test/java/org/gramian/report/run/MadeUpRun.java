@@ -75,7 +75,7 @@ record MadeUpRun(Path folder, List<String> classes, int images) {
             """);
         Files.writeString(folder.resolve("audit.json"), """
             {"images": 300, "classes": [{}, {}, {}, {}], "unreadable": [{}], "duplicates": [],
-             "findings": [{"severity": "WARN", "sentence": "1 image cannot be read <b>", "advice": "look at it"}]}
+             "findings": [{"severity": "WARN", "kind": "UNREADABLE", "items": [], "sentence": "1 image cannot be read <b>", "advice": "look at it"}]}
             """);
         model();
         gallery();

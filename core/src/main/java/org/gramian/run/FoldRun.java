@@ -108,9 +108,10 @@ final class FoldRun {
                 .orElseGet(() -> plan.head(fold));
         if (frozenFirst && !resumed) {
             solve(head, recipe.frozen(), training, (outcome, scores, model) -> { // a good model early
+                Optional<KnownImages> known = scores.known().get();
                 Measured measured = measured(outcome, scores);
                 folder.keepFrozen(
-                        measured.evaluation, measured.validation, model, openSet(card(outcome, measured), scores));
+                        measured.evaluation, measured.validation, model, openSet(card(outcome, measured), known));
             });
         }
         try (Model model = InitialModel.model(
@@ -293,6 +294,7 @@ final class FoldRun {
         if (outcome.result().isPresent()) {
             outcome.result().get().write(folder.path());
         }
+        Optional<KnownImages> known = scores.known().get();
         Measured measured = measured(outcome, scores);
         if (outcome.stage() == 1 && plan.config().recipe().stage2().epochs() > 0) {
             folder.keepFirst(measured.evaluation, measured.validation);
@@ -300,7 +302,7 @@ final class FoldRun {
                 && !replacesFrozen(outcome.stage(), measured.validation)) {
             return;
         }
-        folder.keep(measured.evaluation, model, openSet(card(outcome, measured), scores));
+        folder.keep(measured.evaluation, model, openSet(card(outcome, measured), known));
     }
 
     /** Compares the trained with the simpler model on the validation set, and adopts the latter unless the former wins. */
@@ -386,8 +388,7 @@ final class FoldRun {
     }
 
     /** Calibrates what tells images of no class, if there are images for it. */
-    private ModelCard openSet(ModelCard card, TwoStageTraining.Scores scores) {
-        Optional<KnownImages> known = scores.known().get();
+    private ModelCard openSet(ModelCard card, Optional<KnownImages> known) {
         if (known.isEmpty()) {
             return card;
         }

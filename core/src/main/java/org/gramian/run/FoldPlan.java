@@ -13,8 +13,6 @@ import org.gramian.train.loop.TrainingData.Parts;
 
 /** One fold of a run: a split of the readable images with a validation set. */
 public record FoldPlan(String place, String name, Parts parts, String validationSource) {
-    /** Images of each class that a validation set needs. */
-    private static final int LEAST = 2;
 
     /**
      * Splits the training images of a fold, unless its protocol has a validation set. A share that the user set replaces that set:
@@ -48,10 +46,9 @@ public record FoldPlan(String place, String name, Parts parts, String validation
         Protocol holdout = Protocol.holdout(split.share);
         Duplicates all = split.duplicates.within(train);
         Duplicates copies = holdout.incompatibility(part, all).isPresent() ? all.with(List.of()) : all;
-        if (part.counts().stream().anyMatch(count -> count < LEAST)
-                || holdout.incompatibility(part, copies).isPresent()) {
-            split.remarks.accept(QuotedText.text(fold.name()) + " has a class with fewer than " + LEAST
-                    + " distinct training images, so there is no validation set: epochs are compared by training loss");
+        if (holdout.incompatibility(part, copies).isPresent()) {
+            split.remarks.accept(QuotedText.text(fold.name()) + " has a class with fewer than 2 distinct training images,"
+                    + " so there is no validation set: epochs are compared by training loss");
             return new FoldPlan(place, fold.name(), new Parts(training, List.of(), test), "");
         }
         Fold divided = holdout.folds(part, copies, split.seed).getFirst();

@@ -22,13 +22,6 @@ public record ConvolutionKernel(int size, int stride, Border border, boolean dep
         NONE
     }
 
-    public ConvolutionKernel {
-        if (size < 1 || size % 2 == 0 || stride < 1 || stride > 2) {
-            throw new IllegalArgumentException(
-                    "expected an odd kernel size and a stride of 1 or 2, found size " + size + ", stride " + stride);
-        }
-    }
-
     /** Returns the operator for a number of channels. */
     public Convolution convolution(long channels) {
         return new Convolution(stride, border == Border.NONE ? 0 : size / 2, depthwise ? Math.toIntExact(channels) : 1);

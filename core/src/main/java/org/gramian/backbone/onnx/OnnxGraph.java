@@ -102,9 +102,7 @@ public record OnnxGraph(
     }
 
     private static Map<String, OnnxNode> makers(List<OnnxNode> nodes, Set<String> given) {
-        if (nodes.size() > MAX_NODES) {
-            throw new IllegalArgumentException("expected at most " + MAX_NODES + " nodes, found " + nodes.size());
-        }
+        
         Map<String, OnnxNode> makers = new HashMap<>();
         for (OnnxNode node : nodes) {
             for (String name : node.outputs()) {

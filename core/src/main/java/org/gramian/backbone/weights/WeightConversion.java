@@ -49,7 +49,7 @@ record WeightConversion(
         requireSameNetwork(file, expected);
         Naming naming = naming(file, expected);
         List<String> remarks = new ArrayList<>();
-        Match match = Match.of(file, expected, naming);
+        Match match = new Match(file, expected, naming);
         match.note(remarks);
         List<String> problems = match.problems();
         if (!problems.isEmpty()) {
@@ -67,7 +67,7 @@ record WeightConversion(
                 .or(publisher::licence)
                 .orElse(Weights.UNSTATED);
         return new WeightConversion(
-                match.tensors(), preprocessing(file, expected, publisher, remarks), licence, remarks);
+                match.tensors, preprocessing(file, expected, publisher, remarks), licence, remarks);
     }
 
     private static Optional<String> stated(TensorFile file, String key) {
@@ -127,35 +127,20 @@ record WeightConversion(
         return assumed;
     }
 
-    /**
-     * Tensors of a file compared with the parameters of a network.
-     *
-     * @param missing names of absent tensors, without the classifier
-     * @param headless names of absent tensors of the classifier
-     * @param replaced tensors of a classifier of other classes
-     * @param misshapen tensors of another type or shape
-     * @param extra names of tensors that the network does not have
-     */
-    private record Match(
-            SequencedMap<String, StoredTensor> tensors,
-            List<String> missing,
-            List<String> headless,
-            List<String> replaced,
-            List<String> misshapen,
-            Set<String> extra) {
-        static Match of(TensorFile file, ExpectedParameters expected, Naming naming) {
-            Map<String, StoredTensor> found = file.tensors();
-            Match match = new Match(
-                    new LinkedHashMap<>(),
-                    new ArrayList<>(),
-                    new ArrayList<>(),
-                    new ArrayList<>(),
-                    new ArrayList<>(),
-                    new LinkedHashSet<>(found.keySet()));
+    /** Tensors of a file compared with the parameters of a network: those that match, and descriptions of the others. */
+    private static final class Match {
+        final SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+        final List<String> missing = new ArrayList<>();
+        final List<String> headless = new ArrayList<>(); // absent tensors of the classifier
+        final List<String> replaced = new ArrayList<>(); // those of a classifier of other classes
+        final List<String> misshapen = new ArrayList<>();
+        final Set<String> extra;
+
+        Match(TensorFile file, ExpectedParameters expected, Naming naming) {
+            extra = new LinkedHashSet<>(file.tensors().keySet());
             expected.parameters()
-                    .forEach((name, wanted) -> match.add(
-                            naming.of(name), name, wanted, expected.classifier().contains(name), found));
-            return match;
+                    .forEach((name, wanted) -> add(
+                            naming.of(name), name, wanted, expected.classifier().contains(name), file.tensors()));
         }
 
         private void add(

@@ -74,13 +74,6 @@ public final class TwoStageTraining {
     private final Targets targets;
 
     public TwoStageTraining(Model model, Recipe recipe, TrainingData data, TrainingContext context) {
-        if (recipe.solver().isPresent()
-                && recipe.stage1().epochs() + recipe.stage2().epochs() > 0) {
-            throw new IllegalArgumentException(
-                    "a classifier fitted by a solver is not trained by epochs: expected 0 epochs, found "
-                            + recipe.stage1().epochs() + " and "
-                            + recipe.stage2().epochs());
-        }
         this.model = model;
         this.recipe = recipe;
         this.data = data;

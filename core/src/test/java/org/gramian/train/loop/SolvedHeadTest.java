@@ -2,7 +2,6 @@ package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.gramian.testing.Facts.assertRejected;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -112,12 +111,5 @@ class SolvedHeadTest extends PaintedParts {
         assertThat(checkpointing.file().orElseThrow()).doesNotExist();
         Outcome again = training("svm").run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
         assertThat(again.model()).isEqualTo(training("svm").run().model());
-    }
-
-    @Test
-    void recipeWithSolverAndEpochsIsRefused() {
-        Recipe both =
-                Recipes.change(Recipes.standard(), draft -> draft.solver = Optional.of(LinearSolver.parse("mean")));
-        assertRejected(() -> training("mean").with(both).run(), "0", "2", "2");
     }
 }

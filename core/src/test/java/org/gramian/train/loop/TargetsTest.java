@@ -1,9 +1,7 @@
 package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.testing.Facts.assertRejected;
-import static org.gramian.testing.Facts.facts;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -85,16 +83,5 @@ class TargetsTest {
     @Test
     void balancedWeightsNameAnEmptyClass() {
         assertRejected(() -> Targets.of(new Recipe.Loss(0, ClassWeights.BALANCED), new long[] {3, 0, 5}), "0", "1");
-    }
-
-    @Test
-    void invalidLabelsAndASingleClassAreRefused() {
-        Recipe.Loss plain = new Recipe.Loss(0, ClassWeights.NONE);
-        for (int wrong : new int[] {-1, 3}) {
-            assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> Targets.of(plain, new long[] {1, 1, 1}).rows(new int[] {0, wrong}, Device.CPU))
-                    .has(facts("0", "2", wrong));
-        }
-        assertRejected(() -> Targets.of(plain, new long[] {4}), "2", "classes");
     }
 }

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SequencedMap;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
@@ -185,10 +186,7 @@ public final class Optimizer implements AutoCloseable {
     Tensor stateOrZeros(Parameter parameter, String name) {
         Tensor state = state(parameter, name);
         if (state == null) {
-            Shape shape = stateShapes(parameter).get(name);
-            if (shape == null) {
-                throw new IllegalArgumentException("the optimizer has no state " + name);
-            }
+            Shape shape = Objects.requireNonNull(stateShapes(parameter).get(name), name);
             state = Tensors.zeros(shape, DType.F32, parameter.value().device());
             setState(parameter, name, state);
         }

@@ -69,10 +69,7 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
 
     @Override
     public long channels(long entering) {
-        if (kernel.depthwise() && entering != channels) {
-            throw new IllegalArgumentException(
-                    name + ": expected " + channels + " channels for a depthwise convolution, found " + entering);
-        }
+        
         return channels;
     }
 

@@ -344,14 +344,6 @@ public sealed interface NetworkLayer
      * @param body layers of smaller maps, with as many output as input channels
      */
     record TopDown(String name, Chain body, Activation activation) implements NetworkLayer {
-        @Override
-        public long channels(long entering) {
-            if (body.channels(entering) != entering) {
-                throw new IllegalArgumentException(name + ": expected " + entering
-                        + " channels, as many as enter, found " + body.channels(entering));
-            }
-            return entering;
-        }
 
         @Override
         public List<NetworkLayer> parts() {

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.gramian.autodiff.Bindings;
@@ -152,10 +153,6 @@ final class Plan {
                 values.put(node.outputs().get(i), results.get(i));
             }
         }
-        Var result = values.get(output);
-        if (result == null) {
-            throw new IllegalStateException("no step computes " + output);
-        }
-        return result;
+        return Objects.requireNonNull(values.get(output), output);
     }
 }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
@@ -175,11 +176,7 @@ public final class ImageStore implements AutoCloseable {
     }
 
     private Entry entry(int index) {
-        Entry entry = entries[index];
-        if (entry == null) {
-            throw new IllegalStateException("image " + index + " of " + entries.length + " was not stored");
-        }
-        return entry;
+        return Objects.requireNonNull(entries[index], "an image that was not stored");
     }
 
     public Image image(int index) {

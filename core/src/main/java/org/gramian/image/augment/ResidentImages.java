@@ -89,10 +89,7 @@ public final class ResidentImages implements AutoCloseable {
 
     public void set(List<CropParameters> epoch) {
         int count = Math.toIntExact(table.size(0));
-        if (epoch.size() != count) {
-            throw new IllegalArgumentException(
-                    "expected parameters of " + count + " images, found those of " + epoch.size());
-        }
+        
         float[] rows = new float[Math.multiplyExact(count, CropParameters.COUNT)];
         for (int i = 0; i < count; i++) {
             epoch.get(i).write(rows, i * CropParameters.COUNT);

@@ -70,9 +70,7 @@ public final class BatchLoader implements Iterator<BatchLoader.Batch>, AutoClose
     public record LoadRequest(Sample sample, List<Integer> crops) {
         public LoadRequest {
             crops = List.copyOf(crops);
-            if (crops.isEmpty()) {
-                throw new IllegalArgumentException(sample.name() + ": expected at least one crop");
-            }
+            
         }
 
         /** Returns all crops of all images, in order. */

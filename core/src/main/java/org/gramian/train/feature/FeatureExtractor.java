@@ -161,10 +161,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
      * @param rowBytes distance of two rows in the target
      */
     void compute(Tensor images, MemorySegment target, long rowBytes, boolean all) {
-        if (images.size(0) != batch) {
-            throw new IllegalArgumentException(
-                    "expected a batch of exactly " + batch + " images, found " + images.shape());
-        }
+        
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             int size = Math.toIntExact(images.size(2));

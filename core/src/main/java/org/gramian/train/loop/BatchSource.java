@@ -97,10 +97,7 @@ interface BatchSource extends AutoCloseable {
             if (last != null) {
                 last.upload.awaitSource(); // the loader gets that memory back now
             }
-            LoadedPass from = loaded;
-            if (from == null) {
-                throw new IllegalStateException("no position in an epoch was set");
-            }
+            LoadedPass from = Objects.requireNonNull(loaded, "no position in an epoch was set");
             Arrival arrival = arrivals.computeIfAbsent(size, Arrival::new);
             arrival.upload.start(from.take().memory());
             arrival.upload.takeOver();

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.IntToDoubleFunction;
 import org.gramian.autodiff.Gradients;
@@ -93,10 +94,7 @@ final class EagerSteps implements Steps {
     }
 
     private Mixed batch(StageProgress progress, int number) {
-        if (pass == null) {
-            throw new IllegalStateException("no epoch was started");
-        }
-        Minibatch batch = pass.next();
+        Minibatch batch = Objects.requireNonNull(pass, "no epoch was started").next();
         Mixed plain = new Mixed(
                 batch, stage.targets().rows(batch.labels(), batch.input().device()));
         return mixing.map(mix -> mix.apply(plain, progress, number)).orElse(plain);

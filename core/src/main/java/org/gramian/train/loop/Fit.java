@@ -2,6 +2,7 @@ package org.gramian.train.loop;
 
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
 import org.gramian.autodiff.Parameter;
@@ -13,6 +14,7 @@ import org.gramian.train.Optimizer.AveragedWeights;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Solved;
+import org.gramian.train.loop.Checkpointing.Checkpoint;
 import org.gramian.train.loop.StageProgress.EpochSums;
 import org.gramian.train.loop.StageResult.Improvement;
 import org.gramian.train.loop.Steps.StepResult;
@@ -233,13 +235,8 @@ public final class Fit {
         }
 
         void restoreBest() {
-            best.forEach((name, value) -> {
-                Parameter parameter = parameters.get(name);
-                if (parameter == null) {
-                    throw new IllegalStateException("missing parameter " + name + " to restore");
-                }
-                parameter.set(value.copy());
-            });
+            best.forEach((name, value) ->
+                    Objects.requireNonNull(parameters.get(name), name).set(value.copy()));
         }
 
         private void closeBest() {

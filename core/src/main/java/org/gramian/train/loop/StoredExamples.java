@@ -3,6 +3,7 @@ package org.gramian.train.loop;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.augment.CropParameters;
@@ -146,10 +147,7 @@ public final class StoredExamples implements LoadedExamples {
     }
 
     Tensor render(Tensor indices) {
-        if (resident == null) {
-            throw new IllegalStateException("the images are not in GPU memory");
-        }
-        return resident.render(indices);
+        return Objects.requireNonNull(resident, "the images are not in GPU memory").render(indices);
     }
 
     @Override

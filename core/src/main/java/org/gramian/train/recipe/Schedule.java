@@ -109,9 +109,7 @@ public sealed interface Schedule {
                 throw new IllegalArgumentException(
                         "plateau: expected a patience of at least 1 epoch, found " + patience);
             }
-            if (drops < 0) {
-                throw new IllegalArgumentException("plateau: expected at least 0 drops, found " + drops);
-            }
+            
         }
 
         @Override

@@ -132,7 +132,7 @@ final class FoldRun {
             Optional<Cancellation.Reason> stopped =
                     artifacts().complete(adopted ? Optional.empty() : Optional.of(model));
             if (stopped.filter(Cancellation.Reason.OUT_OF_TIME::equals).isPresent()) {
-                warn("the time budget is over: there is no gallery of " + QuotedText.text(fold.name())
+                context.warn("the time budget is over: there is no gallery of " + QuotedText.text(fold.name())
                         + " in the report");
             }
             return Optional.of(
@@ -150,7 +150,7 @@ final class FoldRun {
                 .resolve(backbone, fold.parts().training().size());
         TrainingContext quiet = context.withListener(event -> {
             if (event instanceof TrainEvent.Task) {
-                context.listener().accept(event);
+                context.send(event);
             }
         });
         solve(
@@ -160,8 +160,7 @@ final class FoldRun {
                 (outcome, scores, model) -> {
                     Measured measured = measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
                     folder.keepFirstModel(measured.evaluation, model, card(outcome, measured));
-                    context.listener()
-                            .accept(new TrainEvent.FirstModel(
+                    context.send(new TrainEvent.FirstModel(
                                     accuracy(measured.evaluation),
                                     fold.parts().training().size(),
                                     folder.model()));
@@ -201,7 +200,7 @@ final class FoldRun {
     }
 
     private void adopt(String reason) throws IOException {
-        warn(reason + "; keeping the model with the frozen backbone");
+        context.warn(reason + "; keeping the model with the frozen backbone");
         if (Files.exists(folder.frozen())) { // else the files of stage 1 are those of the fold
             folder.adoptFrozen();
         }
@@ -220,7 +219,7 @@ final class FoldRun {
         if (kept.isEmpty() && result.isPresent()) {
             folder.keepCandidates(result.get());
         }
-        result.ifPresent(found -> context.listener().accept(found.chosen()));
+        result.ifPresent(found -> context.send(found.chosen()));
         return result;
     }
 
@@ -248,7 +247,7 @@ final class FoldRun {
 
     private Measured measured(StageOutcome outcome, TwoStageTraining.Scores scores) {
         Measured measured = measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
-        context.listener().accept(new TrainEvent.Evaluated(outcome.stage(), accuracy(measured.evaluation)));
+        context.send(new TrainEvent.Evaluated(outcome.stage(), accuracy(measured.evaluation)));
         return measured;
     }
 
@@ -310,7 +309,7 @@ final class FoldRun {
         Optional<Evaluation> first = folder.firstValidation();
         if (first.isEmpty() || validation.isEmpty()) {
             if (folder.afterFirst().isPresent()) {
-                warn(
+                context.warn(
                         "the trained model is kept without a comparison and is not calibrated: there are no validation images");
             }
             return true;
@@ -329,15 +328,11 @@ final class FoldRun {
                 gain.standardError());
         boolean replaces = stage == 2 ? !gain.isSignificantLoss() : gain.isSignificant();
         if (replaces) {
-            warn(figures + "; keeping the trained model");
+            context.warn(figures + "; keeping the trained model");
         } else {
             adopt(figures);
         }
         return replaces;
-    }
-
-    private void warn(String text) {
-        context.listener().accept(new TrainEvent.Warning(text));
     }
 
     private SequencedMap<String, String> origin() {

@@ -29,7 +29,6 @@ import org.gramian.model.Model;
 import org.gramian.model.ModelFile;
 import org.gramian.model.UnreadableImageException;
 import org.gramian.run.config.TrainConfig;
-import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
@@ -55,7 +54,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
             if (context.cancellation().isUsed(REPORT_SHARE)) {
                 throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
             }
-            context.listener().accept(event);
+            context.send(event);
         });
         try {
             String fingerprint = Sha256.hex(Sha256.of(folder.model()));
@@ -83,10 +82,9 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         } catch (InterruptedTrainingException stopped) {
             return Optional.of(stopped.reason());
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
-            context.listener()
-                    .accept(new TrainEvent.Warning("gallery or pooling statistics failed for " + QuotedText.text(fold)
+            context.warn("gallery or pooling statistics failed for " + QuotedText.text(fold)
                             + ": " + failed.getMessage()
-                            + "; the model is complete; retry with 'gramian train --resume'"));
+                            + "; the model is complete; retry with 'gramian train --resume'");
             return Optional.empty();
         }
     }

@@ -112,7 +112,7 @@ public record TrainingRun(
                 dataset,
                 done -> context.measuring(
                         new TrainEvent.Task(CHECKING, done, dataset.samples().size())));
-        context.listener().accept(audited(report));
+        context.send(audited(report));
         return report;
     }
 
@@ -154,7 +154,7 @@ public record TrainingRun(
                 .with(context.withCancellation(cancellation.withoutBudget()).withListener(event -> {
                     pace.accept(event);
                     if (event instanceof TrainEvent.Task || event instanceof TrainEvent.FirstModel) {
-                        context.listener().accept(event); // findings of the sample are not those of the dataset
+                        context.send(event); // findings of the sample are not those of the dataset
                     }
                 }));
         if (!first.trainFirst(folder, folds) || budget.isEmpty()) {
@@ -239,16 +239,16 @@ public record TrainingRun(
     }
 
     public RunPlan plan(AuditReport audit) throws IOException {
-        RunPlan plan = RunPlan.of(dataset, complete(), audit, this::warn);
+        RunPlan plan = RunPlan.of(dataset, complete(), audit, context::warn);
         Recipe recipe = plan.config().recipe();
-        plan.requireFeasible(this::warn);
+        plan.requireFeasible(context::warn);
         memory(plan)
                 .requireFits(MemoryEstimate.hostMemory(), MemoryEstimate.deviceMemory())
-                .ifPresent(this::warn);
+                .ifPresent(context::warn);
         if (recipe.precision() == Recipe.Precision.BF16
                 && recipe.stage2().epochs() > 0
                 && context.device().kind() != Device.Kind.CUDA) {
-            warn("optimizer.precision bf16 is meant for a GPU; a CPU may be slower with it than with f32");
+            context.warn("optimizer.precision bf16 is meant for a GPU; a CPU may be slower with it than with f32");
         }
         return plan;
     }
@@ -261,10 +261,6 @@ public record TrainingRun(
 
     public MemoryEstimate memory(RunPlan plan) {
         return MemoryEstimate.of(workload(plan), context.device(), context.threads());
-    }
-
-    private void warn(String text) {
-        context.listener().accept(new TrainEvent.Warning(text));
     }
 
     /** Trains into a new folder, or resumes an interrupted run with the same configuration and images. */
@@ -344,9 +340,9 @@ public record TrainingRun(
     }
 
     private void compute(RunPlan plan, Path folder, Computation computation) throws IOException {
-        try (FeatureCache features = FeatureCache.open(cache, folder, this::warn);
+        try (FeatureCache features = FeatureCache.open(cache, folder, context::warn);
                 FrozenBackbone network =
-                        InitialModel.network(plan.config().network(), weights, context.device(), this::warn)) {
+                        InitialModel.network(plan.config().network(), weights, context.device(), context::warn)) {
             FeatureExtractor extractor = new FeatureExtractor(
                     network, FeatureExtractor.DEFAULT_BATCH, plan.config().get(TrainConfig.FEATURE_TYPE));
             computation.run(
@@ -401,7 +397,7 @@ public record TrainingRun(
             run.keep(new Sampled(sample.planned(), done, sample.all()));
         }
         if (sample.planned() < sample.all() || done < most) {
-            warn(
+            context.warn(
                     "the time budget suffices for %d of %d images, a stratified random sample; a longer --time-budget uses more"
                             .formatted(done, sample.all()));
         }
@@ -436,8 +432,7 @@ public record TrainingRun(
             throws IOException {
         FoldPlan fold = plan.folds().get(index);
         int all = plan.folds().size();
-        context.listener()
-                .accept(new TrainEvent.FoldStarted(
+        context.send(new TrainEvent.FoldStarted(
                         index + 1,
                         all,
                         fold.name(),
@@ -447,8 +442,7 @@ public record TrainingRun(
                         fold.parts().test().size()));
         FoldFolder place = FoldFolder.make(folder.resolve(fold.place()));
         Optional<FoldResult> result = new FoldRun(plan, fold, place, extraction, origin, context).run();
-        result.ifPresent(one -> context.listener()
-                .accept(new TrainEvent.FoldDone(index + 1, all, one.folder(), FoldRun.accuracy(one.evaluation()))));
+        result.ifPresent(one -> context.send(new TrainEvent.FoldDone(index + 1, all, one.folder(), FoldRun.accuracy(one.evaluation()))));
         return result;
     }
 

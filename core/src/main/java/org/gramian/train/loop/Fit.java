@@ -75,7 +75,7 @@ public final class Fit {
 
     private StageOutcome epochs() throws IOException {
         StageRecipe recipe = stage.stageRecipe();
-        send(new TrainEvent.StageStarted(stage.number(), recipe.epochs(), stage.stepsPerEpoch(), stage.crops()));
+        context.send(new TrainEvent.StageStarted(stage.number(), recipe.epochs(), stage.stepsPerEpoch(), stage.crops()));
         while (progress.epoch() < recipe.epochs() && !isStopped()) {
             steps.startEpoch(stage.order(progress), stage.epochNumber(progress.epoch()));
             while (progress.step() < stage.stepsPerEpoch()) {
@@ -86,7 +86,7 @@ public final class Fit {
                 StepResult result = step();
                 progress = progress.stepped(result);
                 EpochSums sums = result.sums();
-                send(new TrainEvent.Stepped(
+                context.send(new TrainEvent.Stepped(
                         stage.number(),
                         progress.epoch(),
                         progress.step(),
@@ -102,7 +102,7 @@ public final class Fit {
                 return interrupted(interrupted.reason()); // a resumed run validates again
             }
             context.history().add(done); // before the checkpoint: a resumed run has all epochs that it does not repeat
-            send(done);
+            context.send(done);
             progress = progress.epochDone(done);
             context.checkpointing().saveAfterEpoch(progress, state);
         }
@@ -161,7 +161,7 @@ public final class Fit {
         restoreBest();
         boolean stopped = isStopped();
         Improvement improvement = Improvement.of(progress.validations());
-        send(new TrainEvent.StageDone(
+        context.send(new TrainEvent.StageDone(
                 stage.number(), progress.epoch(), progress.kept(), stopped ? "early stopping" : "all epochs done"));
         StageResult result = new StageResult(
                 stage.number(),
@@ -201,10 +201,6 @@ public final class Fit {
     /** Returns whether the best parameters are trained ones: false during the very first epoch of a run. */
     private boolean hasBest() {
         return progress.epoch() > 0 || !progress.initial().equals(ValidationScore.NONE);
-    }
-
-    private void send(TrainEvent event) {
-        context.listener().accept(event);
     }
 
     /** State of a stage besides its {@link StageProgress}: parameters, the optimizer, and copies of the best parameters. */

@@ -265,9 +265,8 @@ public record HeadSearch(
         Optional<Result> run() {
             int[] every = eligible(IntStream.range(0, labels.length).toArray());
             if (every.length == 0) {
-                context.listener()
-                        .accept(new TrainEvent.Warning("too few training images of each class to compare heads:"
-                                + " average pooling is used; add images, or set --pooling"));
+                context.warn("too few training images of each class to compare heads:"
+                                + " average pooling is used; add images, or set --pooling");
                 return Optional.empty();
             }
             List<Candidate> singles = candidates(backbone()).stream()

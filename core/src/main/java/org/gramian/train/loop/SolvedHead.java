@@ -57,7 +57,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
             LinearModel found = solved(solver, table, targets, shortened);
             assign(found.weight(), found.bias());
             Solved solution = new Solved(solver.text(), found.found());
-            context.listener().accept(solution);
+            context.send(solution);
             LabelledRows rows = labelled(shortened, table, targets);
             model.setKnown(Optional.of(KnownClasses.of(descriptorSize(), ClassDistances.fit(rows))));
             return new Solution(solution, found.crossValidation().flatMap(scores -> known(rows, scores, table)));
@@ -99,7 +99,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
         try {
             solver.requireRoom(table.count(), descriptorSize());
         } catch (IllegalArgumentException tooMany) {
-            context.listener().accept(new TrainEvent.RefitSkipped(String.valueOf(tooMany.getMessage())));
+            context.send(new TrainEvent.RefitSkipped(String.valueOf(tooMany.getMessage())));
             return trained;
         }
         try (Scope _ = Scope.open()) {
@@ -117,7 +117,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
             }
             Solved solution = new Solved(solver.text(), found.found());
             Optional<ValidationScore> before = solved.map(_ -> trained.score());
-            context.listener().accept(new TrainEvent.Refitted(solution, kept, accuracy(before), accuracy(solved)));
+            context.send(new TrainEvent.Refitted(solution, kept, accuracy(before), accuracy(solved)));
             StageResult.Refit refit = new StageResult.Refit(solution.text(), kept, before, solved);
             return new StageOutcome(
                     trained.stage(),
@@ -126,7 +126,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
                     trained.result().map(result -> result.with(refit)),
                     kept ? Optional.of(solution) : Optional.empty());
         } catch (UnsolvableException none) {
-            context.listener().accept(new TrainEvent.RefitSkipped(String.valueOf(none.getMessage())));
+            context.send(new TrainEvent.RefitSkipped(String.valueOf(none.getMessage())));
             return trained;
         }
     }

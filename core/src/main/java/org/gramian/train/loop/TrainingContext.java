@@ -52,6 +52,14 @@ public record TrainingContext(
         return new TrainingContext(device, threads, listener, cancellation, checkpointing, other);
     }
 
+    public void send(TrainEvent event) {
+        listener.accept(event);
+    }
+
+    public void warn(String text) {
+        send(new TrainEvent.Warning(text));
+    }
+
     /** Sends an event of the preparation of training. */
     void preparing(TrainEvent event) {
         throwIfInterrupted();

@@ -165,13 +165,9 @@ public final class SparkTrainer {
                 ? all.split(config.get(TrainConfig.VALIDATION), config.recipe().seed())
                 : all;
         try (FrozenBackbone network = InitialModel.network(
-                config.network(), WeightStore.ofProcess(), context.device(), text -> warn(context, text))) {
+                config.network(), WeightStore.ofProcess(), context.device(), context::warn)) {
             return new SparkTrainer(context, device, images, settings, network).train(file);
         }
-    }
-
-    private static void warn(TrainingContext context, String text) {
-        context.listener().accept(new TrainEvent.Warning(text));
     }
 
     private static Settings complete(Settings requested, long images, TrainingContext context) throws IOException {
@@ -310,7 +306,7 @@ public final class SparkTrainer {
 
     private Outcome outcome(long trained, long validated, long unreadable) {
         if (unreadable > 0) {
-            warn(context, unreadable + " images cannot be read and are skipped; 'gramian spark audit' lists them");
+            context.warn(unreadable + " images cannot be read and are skipped; 'gramian spark audit' lists them");
         }
         return new Outcome(settings, trained, validated, unreadable);
     }
@@ -319,7 +315,7 @@ public final class SparkTrainer {
         Optional<HeadSearch.Result> result = new HeadSearch(
                         data, context, images.classes().size(), config.recipe().solver(), seed())
                 .run();
-        result.ifPresent(found -> context.listener().accept(found.chosen()));
+        result.ifPresent(found -> context.send(found.chosen()));
         return result.map(found -> Pooling.parse(found.best().pooling()))
                 .orElse(config.network().pooling());
     }
@@ -449,7 +445,7 @@ public final class SparkTrainer {
             model.headParameters()
                     .assign(Map.of(
                             Head.CLASSIFIER + ".weight", found.weight(), Head.CLASSIFIER + ".bias", found.bias()));
-            context.listener().accept(new TrainEvent.Solved(solver.text(), found.found()));
+            context.send(new TrainEvent.Solved(solver.text(), found.found()));
         }
     }
 

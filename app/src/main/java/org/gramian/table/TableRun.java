@@ -37,7 +37,6 @@ import org.gramian.train.loop.TrainingContext;
  */
 public final class TableRun {
     public record Plan(List<TableRow> rows, Settings common, Optional<String> baseline) {
-
         public Plan {
             rows = List.copyOf(rows);
             if (rows.isEmpty()) {

@@ -21,7 +21,6 @@ record Network(String name, List<NetworkLayer> stages, Cuts cuts, BackboneInfo a
                 throw new IllegalArgumentException(name + " has two layers named " + stage.name());
             }
         }
-        
     }
 
     /**

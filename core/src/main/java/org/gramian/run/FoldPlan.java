@@ -13,7 +13,6 @@ import org.gramian.train.loop.TrainingData.Parts;
 
 /** One fold of a run: a split of the readable images with a validation set. */
 public record FoldPlan(String place, String name, Parts parts, String validationSource) {
-
     /**
      * Splits the training images of a fold, unless its protocol has a validation set. A share that the user set replaces that set:
      * its images join the training images, so that every image of the fold is used once.

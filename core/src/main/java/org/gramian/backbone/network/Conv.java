@@ -69,7 +69,6 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
 
     @Override
     public long channels(long entering) {
-        
         return channels;
     }
 

@@ -344,7 +344,6 @@ public sealed interface NetworkLayer
      * @param body layers of smaller maps, with as many output as input channels
      */
     record TopDown(String name, Chain body, Activation activation) implements NetworkLayer {
-
         @Override
         public List<NetworkLayer> parts() {
             return List.of(body);

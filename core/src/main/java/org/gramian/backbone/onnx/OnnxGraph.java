@@ -102,7 +102,6 @@ public record OnnxGraph(
     }
 
     private static Map<String, OnnxNode> makers(List<OnnxNode> nodes, Set<String> given) {
-        
         Map<String, OnnxNode> makers = new HashMap<>();
         for (OnnxNode node : nodes) {
             for (String name : node.outputs()) {

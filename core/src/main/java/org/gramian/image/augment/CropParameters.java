@@ -17,7 +17,6 @@ public record CropParameters(Affine map, Colours colours, Rectangle erased) {
      * {@code (i + ½, j + ½)}. float32, as the GPU reads it.
      */
     public record Affine(float xx, float xy, float x0, float yx, float yy, float y0) {
-
         /** Returns whether columns of the crop depend on columns of the image only, and rows on rows. */
         boolean separable() {
             return xy == 0 && yx == 0;

@@ -26,7 +26,6 @@ public record CropRenderer(int size, Preprocessing preprocessing) {
 
     /** Writes one crop, {@code 3·size·size} floats, of a stored image. */
     public void render(Image image, CropParameters parameters, MemorySegment target) {
-        
         float[] levels = new float[256];
         for (int value = 0; value < levels.length; value++) {
             levels[value] = parameters.colours().level(value);

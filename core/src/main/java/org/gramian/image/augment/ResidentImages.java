@@ -89,7 +89,7 @@ public final class ResidentImages implements AutoCloseable {
 
     public void set(List<CropParameters> epoch) {
         int count = Math.toIntExact(table.size(0));
-        
+
         float[] rows = new float[Math.multiplyExact(count, CropParameters.COUNT)];
         for (int i = 0; i < count; i++) {
             epoch.get(i).write(rows, i * CropParameters.COUNT);

@@ -70,7 +70,6 @@ public final class BatchLoader implements Iterator<BatchLoader.Batch>, AutoClose
     public record LoadRequest(Sample sample, List<Integer> crops) {
         public LoadRequest {
             crops = List.copyOf(crops);
-            
         }
 
         /** Returns all crops of all images, in order. */

@@ -29,15 +29,13 @@ public final class Crops {
     public static final int MOST_ASPECT = 32;
 
     private final CropPlan plan;
-    
-    
+
     private final List<Spot> spots;
     private final long seed;
 
     Crops(CropPlan plan, List<Spot> spots, long seed) {
         this.plan = plan;
-        
-        
+
         this.spots = List.copyOf(spots);
         this.seed = seed;
     }

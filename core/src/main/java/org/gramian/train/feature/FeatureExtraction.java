@@ -54,7 +54,6 @@ import org.gramian.train.event.TrainEvent;
  * follows from {@link FeatureExtractor#recipe}, the contents of the images and their crops; another dataset is another file.
  */
 public final class FeatureExtraction {
-
     /** Identity of a feature in a file: the first half of the SHA-256 of image and crop. */
     private record Key(long high, long low) implements Comparable<Key> {
         static Key of(String text) {
@@ -81,7 +80,7 @@ public final class FeatureExtraction {
     private static final long ROW_ALIGNMENT = 64;
 
     private final FeatureExtractor extractor;
-    
+
     private final Optional<FeatureCache> cache;
     private final List<Images> planned = new ArrayList<>();
     private final Map<Path, Optional<byte[]>> hashes = new ConcurrentHashMap<>();
@@ -92,7 +91,7 @@ public final class FeatureExtraction {
 
     public FeatureExtraction(FeatureExtractor extractor, Optional<FeatureCache> cache) {
         this.extractor = extractor;
-        
+
         this.cache = cache;
     }
 
@@ -173,7 +172,7 @@ public final class FeatureExtraction {
             }
             provide(isPlanned ? together : List.of(images), new Computation(task, threads, progress));
         }
-        
+
         Map<Integer, Unreadable> problems = new TreeMap<>();
         List<MemorySegment> features = new ArrayList<>();
         for (int i = 0; i < keys.size(); i++) {

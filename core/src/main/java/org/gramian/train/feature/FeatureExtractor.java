@@ -53,7 +53,6 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
         if (type != DType.F32 && type != DType.F16) {
             throw new IllegalArgumentException("expected features as f32 or f16, found " + type);
         }
-        
     }
 
     /**
@@ -161,7 +160,6 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
      * @param rowBytes distance of two rows in the target
      */
     void compute(Tensor images, MemorySegment target, long rowBytes, boolean all) {
-        
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             int size = Math.toIntExact(images.size(2));

@@ -28,7 +28,6 @@ public final class Targets {
 
     /** Returns the targets for a training set. */
     public static Targets of(Recipe.Loss recipe, long[] counts) {
-        
         double[] weights = new double[counts.length];
         Arrays.fill(weights, 1);
         if (recipe.weights() == ClassWeights.BALANCED) {
@@ -51,7 +50,6 @@ public final class Targets {
 
     /** Returns the weight of a class in the loss, the sum of its row. */
     public double weight(int label) {
-        
         return weights[label];
     }
 

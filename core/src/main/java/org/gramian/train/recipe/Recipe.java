@@ -27,7 +27,6 @@ public record Recipe(
         Optional<LinearSolver> refit,
         double dropout,
         long seed) {
-
     /** Returns the part that solves a classifier on frozen features: the same recipe without fine-tuning. */
     public Recipe frozen() {
         return with(stage1.withEpochs(0), stage2.withEpochs(0), solver);
@@ -66,7 +65,6 @@ public record Recipe(
         private static final int MOST = 1 << 30;
 
         public Batching {
-
             if ((long) batch * accumulate > MOST) {
                 throw new IllegalArgumentException("expected at most " + MOST + " crops per step, found " + accumulate
                         + " batches of " + batch + ": use fewer or smaller batches");
@@ -106,7 +104,6 @@ public record Recipe(
      * @param ema decay of the exponential moving average of weights, which validation and the model then use; 0 for none
      */
     public record OptimizerRecipe(OptimizerRule rule, double clip, double ema) {
-
         public Optimizer create() {
             return new Optimizer(rule, clip, ema);
         }

@@ -109,7 +109,6 @@ public sealed interface Schedule {
                 throw new IllegalArgumentException(
                         "plateau: expected a patience of at least 1 epoch, found " + patience);
             }
-            
         }
 
         @Override

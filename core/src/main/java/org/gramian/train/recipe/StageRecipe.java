@@ -9,9 +9,7 @@ package org.gramian.train.recipe;
  */
 public record StageRecipe(
         int epochs, double rate, double backboneRate, Schedule schedule, double warmup, boolean perLength) {
-
     public StageRecipe {
-
         require("the learning rate", rate);
         require("the factor of the backbone's learning rate", backboneRate);
         require("the backbone's learning rate", rate * backboneRate);

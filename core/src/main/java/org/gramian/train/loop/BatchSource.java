@@ -12,7 +12,6 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.cuda.GpuUpload;
-import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.LoadedExamples.LoadedPass;
 import org.jspecify.annotations.Nullable;
 
@@ -42,15 +41,6 @@ interface BatchSource extends AutoCloseable {
      * @param rows returns the batch at some indices, I64 on the GPU
      */
     record Resident(int stepsAtOnce, LongConsumer epochs, UnaryOperator<Tensor> rows) implements BatchSource {
-        /** Feeds features of the frozen backbone; 32 steps take about 30 ms. */
-        static Resident of(FeatureTable table) {
-            return new Resident(32, _ -> {}, table::rows);
-        }
-
-        /** Feeds augmented images, which get new parameters in every epoch. */
-        static Resident of(StoredExamples images) {
-            return new Resident(8, images::seek, images::render);
-        }
 
         @Override
         public void seek(int[] order, int next, long epoch) {

@@ -46,8 +46,9 @@ public record FoldPlan(String place, String name, Parts parts, String validation
         Duplicates all = split.duplicates.within(train);
         Duplicates copies = holdout.incompatibility(part, all).isPresent() ? all.with(List.of()) : all;
         if (holdout.incompatibility(part, copies).isPresent()) {
-            split.remarks.accept(QuotedText.text(fold.name()) + " has a class with fewer than 2 distinct training images,"
-                    + " so there is no validation set: epochs are compared by training loss");
+            split.remarks.accept(
+                    QuotedText.text(fold.name()) + " has a class with fewer than 2 distinct training images,"
+                            + " so there is no validation set: epochs are compared by training loss");
             return new FoldPlan(place, fold.name(), new Parts(training, List.of(), test), "");
         }
         Fold divided = holdout.folds(part, copies, split.seed).getFirst();

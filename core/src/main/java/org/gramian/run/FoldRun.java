@@ -161,9 +161,9 @@ final class FoldRun {
                     Measured measured = measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
                     folder.keepFirstModel(measured.evaluation, model, card(outcome, measured));
                     context.send(new TrainEvent.FirstModel(
-                                    accuracy(measured.evaluation),
-                                    fold.parts().training().size(),
-                                    folder.model()));
+                            accuracy(measured.evaluation),
+                            fold.parts().training().size(),
+                            folder.model()));
                 });
     }
 

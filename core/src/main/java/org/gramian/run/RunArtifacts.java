@@ -83,8 +83,8 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
             return Optional.of(stopped.reason());
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
             context.warn("gallery or pooling statistics failed for " + QuotedText.text(fold)
-                            + ": " + failed.getMessage()
-                            + "; the model is complete; retry with 'gramian train --resume'");
+                    + ": " + failed.getMessage()
+                    + "; the model is complete; retry with 'gramian train --resume'");
             return Optional.empty();
         }
     }

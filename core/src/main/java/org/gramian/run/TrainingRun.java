@@ -433,16 +433,17 @@ public record TrainingRun(
         FoldPlan fold = plan.folds().get(index);
         int all = plan.folds().size();
         context.send(new TrainEvent.FoldStarted(
-                        index + 1,
-                        all,
-                        fold.name(),
-                        fold.parts().training().size(),
-                        fold.parts().validation().size(),
-                        fold.validationSource(),
-                        fold.parts().test().size()));
+                index + 1,
+                all,
+                fold.name(),
+                fold.parts().training().size(),
+                fold.parts().validation().size(),
+                fold.validationSource(),
+                fold.parts().test().size()));
         FoldFolder place = FoldFolder.make(folder.resolve(fold.place()));
         Optional<FoldResult> result = new FoldRun(plan, fold, place, extraction, origin, context).run();
-        result.ifPresent(one -> context.send(new TrainEvent.FoldDone(index + 1, all, one.folder(), FoldRun.accuracy(one.evaluation()))));
+        result.ifPresent(one -> context.send(
+                new TrainEvent.FoldDone(index + 1, all, one.folder(), FoldRun.accuracy(one.evaluation()))));
         return result;
     }
 

@@ -148,11 +148,11 @@ final class GpuStiefelStep {
 
     private Tangent alongAdam(
             Parameter parameter,
- Tensor first,
- Tensor riemannian,
- double factor,
- AdamW adamW,
- Map<String, Tensor> state) {
+            Tensor first,
+            Tensor riemannian,
+            double factor,
+            AdamW adamW,
+            Map<String, Tensor> state) {
         Tensor w = parameter.value();
         Tensor second = optimizer.stateOrZeros(parameter, AdamW.SECOND_MOMENT);
         Tensor next = Tensors.empty(second.shape(), second);

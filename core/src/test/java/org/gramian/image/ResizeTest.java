@@ -90,7 +90,9 @@ final class ResizeTest {
         int width = size(random);
         int height = size(random);
         assertThat(Resize.to(Orientation.MIRRORED.upright(image), width, height).rgb())
-                .isEqualTo(Orientation.MIRRORED.upright(Resize.to(image, width, height)).rgb());
+                .isEqualTo(Orientation.MIRRORED
+                        .upright(Resize.to(image, width, height))
+                        .rgb());
         Orientation over = Orientation.MIRRORED_UPSIDE_DOWN;
         assertThat(Resize.to(over.upright(image), width, height).rgb())
                 .isEqualTo(over.upright(Resize.to(image, width, height)).rgb());

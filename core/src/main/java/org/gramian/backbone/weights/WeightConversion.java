@@ -66,8 +66,7 @@ record WeightConversion(
                 .or(() -> stated(file, "license"))
                 .or(publisher::licence)
                 .orElse(Weights.UNSTATED);
-        return new WeightConversion(
-                match.tensors, preprocessing(file, expected, publisher, remarks), licence, remarks);
+        return new WeightConversion(match.tensors, preprocessing(file, expected, publisher, remarks), licence, remarks);
     }
 
     private static Optional<String> stated(TensorFile file, String key) {

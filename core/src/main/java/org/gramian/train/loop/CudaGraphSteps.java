@@ -92,7 +92,8 @@ final class CudaGraphSteps implements Steps {
         return switch (stage.examples()) {
             case Examples.Features(FeatureTable table)
             when table.isResident() -> Optional.of(new BatchSource.Resident(32, _ -> {}, table::rows)); // about 30 ms
-            case StoredExamples stored when stored.isResident() -> Optional.of(new BatchSource.Resident(8, stored::seek, stored::render));
+            case StoredExamples stored
+            when stored.isResident() -> Optional.of(new BatchSource.Resident(8, stored::seek, stored::render));
             case LoadedExamples images -> Optional.of(new BatchSource.Rendered(images, stage.stepSize()));
             default -> Optional.empty();
         };

@@ -14,7 +14,6 @@ import org.gramian.train.Optimizer.AveragedWeights;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Solved;
-import org.gramian.train.loop.Checkpointing.Checkpoint;
 import org.gramian.train.loop.StageProgress.EpochSums;
 import org.gramian.train.loop.StageResult.Improvement;
 import org.gramian.train.loop.Steps.StepResult;
@@ -75,7 +74,8 @@ public final class Fit {
 
     private StageOutcome epochs() throws IOException {
         StageRecipe recipe = stage.stageRecipe();
-        context.send(new TrainEvent.StageStarted(stage.number(), recipe.epochs(), stage.stepsPerEpoch(), stage.crops()));
+        context.send(
+                new TrainEvent.StageStarted(stage.number(), recipe.epochs(), stage.stepsPerEpoch(), stage.crops()));
         while (progress.epoch() < recipe.epochs() && !isStopped()) {
             steps.startEpoch(stage.order(progress), stage.epochNumber(progress.epoch()));
             while (progress.step() < stage.stepsPerEpoch()) {

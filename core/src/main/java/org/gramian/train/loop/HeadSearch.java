@@ -266,7 +266,7 @@ public record HeadSearch(
             int[] every = eligible(IntStream.range(0, labels.length).toArray());
             if (every.length == 0) {
                 context.warn("too few training images of each class to compare heads:"
-                                + " average pooling is used; add images, or set --pooling");
+                        + " average pooling is used; add images, or set --pooling");
                 return Optional.empty();
             }
             List<Candidate> singles = candidates(backbone()).stream()

@@ -105,8 +105,8 @@ public final class StoredExamples implements LoadedExamples {
     private CropParameters parameters(long epoch, int image) {
         Augmentation.Geometry geometry = new Augmentation.Geometry(store.width(image), store.height(image), squeezed);
         return recipe.augmenting()
-.policy()
-.draw(new Augmentation.Draw(recipe.seed(), epoch, image), geometry, renderer.size());
+                .policy()
+                .draw(new Augmentation.Draw(recipe.seed(), epoch, image), geometry, renderer.size());
     }
 
     @Override
@@ -147,7 +147,8 @@ public final class StoredExamples implements LoadedExamples {
     }
 
     Tensor render(Tensor indices) {
-        return Objects.requireNonNull(resident, "the images are not in GPU memory").render(indices);
+        return Objects.requireNonNull(resident, "the images are not in GPU memory")
+                .render(indices);
     }
 
     @Override

@@ -160,9 +160,8 @@ public final class TwoStageTraining {
         Targets weights = Targets.of(
                 recipe.loss(),
                 new Parts(all, List.of(), List.of()).counts(model.head().classes()));
-        context.warn(
-                        "the validation images calibrate the classifier and train in the last fit, on " + all.size()
-                                + " images");
+        context.warn("the validation images calibrate the classifier and train in the last fit, on " + all.size()
+                + " images");
         try (FeatureTable table = features("training features", all, data.trainingCrops())) {
             return head.solve(solver.fixed(first.values()), table, weights).solved();
         } catch (InterruptedTrainingException stopped) {

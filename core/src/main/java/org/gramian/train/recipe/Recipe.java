@@ -57,8 +57,7 @@ public record Recipe(
      * @param mixup α of the Beta(α, α) distribution of mixup's share (Zhang et al., 2018); 0 for none
      * @param cutmix α of that of CutMix (Yun et al., 2019); 0 for none. With both, each batch draws one of them
      */
-    public record Augmenting(Augmentation policy, int imageSize, double mixup, double cutmix) {
-    }
+    public record Augmenting(Augmentation policy, int imageSize, double mixup, double cutmix) {}
 
     public record Batching(int batch, int accumulate) {
         /** Keeps counts far from overflow. */

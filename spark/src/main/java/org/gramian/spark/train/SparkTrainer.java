@@ -164,8 +164,8 @@ public final class SparkTrainer {
         LabelledImages images = columns.validation().isEmpty()
                 ? all.split(config.get(TrainConfig.VALIDATION), config.recipe().seed())
                 : all;
-        try (FrozenBackbone network = InitialModel.network(
-                config.network(), WeightStore.ofProcess(), context.device(), context::warn)) {
+        try (FrozenBackbone network =
+                InitialModel.network(config.network(), WeightStore.ofProcess(), context.device(), context::warn)) {
             return new SparkTrainer(context, device, images, settings, network).train(file);
         }
     }

@@ -53,6 +53,9 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
         if (type != DType.F32 && type != DType.F16) {
             throw new IllegalArgumentException("expected features as f32 or f16, found " + type);
         }
+        if (batch < 1) {
+            throw new IllegalArgumentException("expected a batch of at least 1 image, found " + batch);
+        }
     }
 
     /**

@@ -26,11 +26,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** A served classifier. */
 public record LoadedModel(
-        String name,
-        OpenModel opened,
-        Classifier classifier,
-        Optional<NearestImages> nearest,
-        Optional<Drift> recent)
+        String name, OpenModel opened, Classifier classifier, Optional<NearestImages> nearest, Optional<Drift> recent)
         implements ServedModel {
     /** Rendered crops {@code [crops, 3, size, size]}, with the input of an explanation if one is requested. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -62,15 +58,17 @@ public record LoadedModel(
     }
 
     static LoadedModel of(String name, OpenModel opened, Optional<NearestImages> nearest, OptionalDouble unknown) {
-        Classifier classifier = unknown.isPresent()
-                ? opened.classifier().withUnknownRate(unknown.getAsDouble())
-                : opened.classifier();
+        Classifier classifier =
+                unknown.isPresent() ? opened.classifier().withUnknownRate(unknown.getAsDouble()) : opened.classifier();
         return new LoadedModel(
                 name,
                 opened,
                 classifier,
                 nearest,
-                classifier.card().openSet().map(openSet -> new Drift(openSet.scores().size())));
+                classifier
+                        .card()
+                        .openSet()
+                        .map(openSet -> new Drift(openSet.scores().size())));
     }
 
     /** Reads the gallery beside a model; empty if it is unusable. */
@@ -132,8 +130,11 @@ public record LoadedModel(
                 .put("descriptorSize", header().descriptorSize())
                 .put("parameters", header().count(""))
                 .putPOJO("metrics", header().card().metrics());
-        classifier.card().openSet().ifPresent(openSet -> document.put("unknownRate", openSet.rate())
-                .put("knownImages", openSet.scores().size()));
+        classifier
+                .card()
+                .openSet()
+                .ifPresent(openSet -> document.put("unknownRate", openSet.rate())
+                        .put("knownImages", openSet.scores().size()));
         recent.ifPresent(drift -> drift.state().describe(document));
         return document.put("gallery", nearest.isPresent())
                 .put("explain", incompatibility().isEmpty());

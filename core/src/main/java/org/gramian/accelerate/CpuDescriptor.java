@@ -65,7 +65,8 @@ final class CpuDescriptor {
         this.width = width;
         this.maps = maps;
         this.w = weight.unsqueeze(0);
-        this.wTransposed = w.transpose().contiguous(); // products with a transposed factor run at two thirds of the rate
+        this.wTransposed =
+                w.transpose().contiguous(); // products with a transposed factor run at two thirds of the rate
         this.n = Math.toIntExact(maps.size(0));
         this.channels = maps.size(1);
         this.positions = maps.size(2);
@@ -122,10 +123,7 @@ final class CpuDescriptor {
         Tensor vectors = empty(n, length);
         @Nullable
         Saved saved = trained
-                ? new Saved(
-                        empty(n, channels, positions + 2),
-                        empty(n, channels, channels),
-                        empty(n, length))
+                ? new Saved(empty(n, channels, positions + 2), empty(n, channels, channels), empty(n, length))
                 : null;
         SingleThreadWorkers.inRanges(n, SingleThreadWorkers.ranges(n), (_, from, to) -> {
             try (Scope _ = Scope.open()) {

@@ -229,10 +229,7 @@ public final class Classifier implements AutoCloseable {
     /** Predicts the classes of image files: one result per file, in their order. */
     public List<ImageResult> predict(List<Path> files) {
         List<ImageResult> results = new ArrayList<>();
-        run(
-                files.stream().map(ImageSource::of).toList(),
-                predicting(),
-                (_, result) -> results.add(result));
+        run(files.stream().map(ImageSource::of).toList(), predicting(), (_, result) -> results.add(result));
         return results;
     }
 

@@ -98,14 +98,17 @@ public interface Engine {
                 Var descriptors = model.describe(features, head);
                 Map<Rows, float[][]> rows = new EnumMap<>(Rows.class);
                 for (Rows each : wanted) {
-                    rows.put(each, switch (each) {
-                        case SCORES ->
-                            Engine.toRows(model.head()
-                                    .classify(descriptors, head, Head.Mode.PREDICTING)
-                                    .value());
-                        case DESCRIPTORS -> Engine.toRows(descriptors.value());
-                        case DISTANCES -> model.known().orElseThrow().distances(Engine.toRows(descriptors.value()));
-                    });
+                    rows.put(
+                            each,
+                            switch (each) {
+                                case SCORES ->
+                                    Engine.toRows(model.head()
+                                            .classify(descriptors, head, Head.Mode.PREDICTING)
+                                            .value());
+                                case DESCRIPTORS -> Engine.toRows(descriptors.value());
+                                case DISTANCES ->
+                                    model.known().orElseThrow().distances(Engine.toRows(descriptors.value()));
+                            });
                 }
                 return rows;
             }

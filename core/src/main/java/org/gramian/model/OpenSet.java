@@ -39,9 +39,7 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
     public OpenSet {
         requireRate(rate);
         scores = scores.stream().sorted().toList();
-        if (scores.isEmpty()
-                || scores.size() > MOST_SCORES
-                || !scores.stream().allMatch(Double::isFinite)) {
+        if (scores.isEmpty() || scores.size() > MOST_SCORES || !scores.stream().allMatch(Double::isFinite)) {
             throw new IllegalArgumentException(
                     "expected 1 to " + MOST_SCORES + " finite scores of known images, found " + scores.size());
         }
@@ -93,9 +91,7 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
         public static final String LEFT_OUT_AUROC = "leftOutClassAuroc";
 
         private double[] distances(int left) {
-            return distances.stream()
-                    .mapToDouble(crops -> nearest(crops, left))
-                    .toArray();
+            return distances.stream().mapToDouble(crops -> nearest(crops, left)).toArray();
         }
 
         private double[] logOdds(double temperature, int left) {
@@ -191,8 +187,7 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
      * @param temperature divisor of the scores
      */
     public double pValue(double nearest, Logits logits, double temperature) {
-        return new Conformal(
-                        scores.stream().mapToDouble(Double::doubleValue).toArray())
+        return new Conformal(scores.stream().mapToDouble(Double::doubleValue).toArray())
                 .pValue(score(nearest, logOdds(logits, temperature, -1)));
     }
 

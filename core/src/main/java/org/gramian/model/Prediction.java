@@ -14,8 +14,7 @@ import java.util.stream.IntStream;
  * @param pValue share of images of known classes that look at least as unlike them; empty if the model classifies every image
  * @param isUnknown whether the p-value is at most the rate of the model's {@link OpenSet}: the image is of no class
  */
-public record Prediction(
-        Logits logits, List<ClassProbability> ranking, OptionalDouble pValue, boolean isUnknown) {
+public record Prediction(Logits logits, List<ClassProbability> ranking, OptionalDouble pValue, boolean isUnknown) {
     /**
      * A class and its probability.
      *

@@ -55,8 +55,8 @@ class ClassDistancesTest {
         try (Scope _ = Scope.open()) {
             SplittableRandom random = seed.random();
             Tensor rows = gaussian(random);
-            Tensor rotation = Decompositions.orthonormalColumns(
-                    Tensors.gaussian(random, Shape.of(SIZE, SIZE), DType.F32), true);
+            Tensor rotation =
+                    Decompositions.orthonormalColumns(Tensors.gaussian(random, Shape.of(SIZE, SIZE), DType.F32), true);
             Tensor rotated = rows.matmul(rotation);
             double[] expected = ClassDistances.fit(rows(rows)).of(rows).toDoubles();
             assertThat(ClassDistances.fit(rows(rotated)).of(rotated).toDoubles())

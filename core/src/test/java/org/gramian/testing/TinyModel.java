@@ -52,7 +52,8 @@ public final class TinyModel {
     public static KnownClasses known(SplittableRandom random, long descriptorSize) {
         try (Scope _ = Scope.open()) {
             long length = Math.min(descriptorSize, CountSketch.LENGTH);
-            Tensor rows = Tensors.gaussian(random, Shape.of(30, length), DType.F32).mul(1 / Math.sqrt(length));
+            Tensor rows =
+                    Tensors.gaussian(random, Shape.of(30, length), DType.F32).mul(1 / Math.sqrt(length));
             int[] labels = IntStream.range(0, 30).map(i -> i % 3).toArray();
             LabelledRows labelled =
                     LabelledRows.of(rows, labels, IntStream.range(0, 30).toArray(), 3);

@@ -19,7 +19,6 @@ import org.gramian.cli.common.OnnxImport;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
-import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
@@ -123,11 +122,7 @@ public final class FeaturesCommand extends ConsoleCommand {
             FeatureExtractor extractor = new FeatureExtractor(frozen, batch, precision);
             Path beside = Objects.requireNonNull(out.toAbsolutePath().getParent(), "a file has a folder");
             try (FeatureCache cache = FeatureCache.open(caching.root(), beside, console::say)) {
-                return extract(
-                        new FeatureExtraction(extractor, Optional.of(cache)),
-                        cache,
-                        dataset,
-                        crops);
+                return extract(new FeatureExtraction(extractor, Optional.of(cache)), cache, dataset, crops);
             }
         }
     }

@@ -26,7 +26,6 @@ import org.gramian.cli.common.Progress;
 import org.gramian.export.OpenDetector;
 import org.gramian.export.OpenModel;
 import org.gramian.model.Classifier;
-import org.gramian.model.Engine;
 import org.gramian.model.ModelCard;
 import org.gramian.model.OpenSet;
 import org.gramian.model.Prediction;
@@ -185,8 +184,9 @@ public final class PredictCommand extends ConsoleCommand {
 
     private ResultLines.Result result(Prediction prediction) {
         boolean rejected = prediction.probability() < reject || prediction.isUnknown();
-        String pValue =
-                prediction.pValue().isPresent() ? Double.toString(prediction.pValue().getAsDouble()) : "";
+        String pValue = prediction.pValue().isPresent()
+                ? Double.toString(prediction.pValue().getAsDouble())
+                : "";
         String name = rejected ? UNKNOWN : prediction.className();
         List<String> fields = new ArrayList<>(List.of(name, Double.toString(prediction.probability()), pValue));
         List<Map<String, Object>> candidates = new ArrayList<>();
@@ -205,8 +205,7 @@ public final class PredictCommand extends ConsoleCommand {
             json.put("unknown", prediction.isUnknown());
         });
         json.put("top", candidates);
-        return new ResultLines.Result(
-                rejected ? UNKNOWN + "  (best: " + text + ")" : text, json, List.of(fields));
+        return new ResultLines.Result(rejected ? UNKNOWN + "  (best: " + text + ")" : text, json, List.of(fields));
     }
 
     private void check(ModelCard card, Path file) throws IOException {
@@ -222,7 +221,10 @@ public final class PredictCommand extends ConsoleCommand {
         }
         if (unknown != null) {
             OpenSet.requireRate(unknown);
-            if (unknown > 0 && card.openSet().map(one -> !one.withRate(unknown).isPossible()).orElse(false)) {
+            if (unknown > 0
+                    && card.openSet()
+                            .map(one -> !one.withRate(unknown).isPossible())
+                            .orElse(false)) {
                 console.say("with %s no image can be unknown: it needs %d images of known classes, the model has %d"
                         .formatted(
                                 unknown,

@@ -68,9 +68,14 @@ public final class ShowCommand extends ConsoleCommand {
         content.put("temperature", card.temperature());
         content.put("origin", card.origin());
         content.put("metrics", card.metrics());
-        card.openSet().ifPresent(openSet -> content.put(
-                "unknown",
-                JsonText.object("rate", openSet.rate(), "images", openSet.scores().size())));
+        card.openSet()
+                .ifPresent(openSet -> content.put(
+                        "unknown",
+                        JsonText.object(
+                                "rate",
+                                openSet.rate(),
+                                "images",
+                                openSet.scores().size())));
         return content;
     }
 

@@ -115,7 +115,8 @@ public final class ModelGraph {
         int[] flat = Arrays.stream(summed).flatMapToInt(Arrays::stream).toArray();
         double[] signs =
                 Arrays.stream(flat).mapToDouble(i -> i < 0 ? 0 : sketch.sign(i)).toArray();
-        Value signed = rows.gather(Arrays.stream(flat).mapToLong(i -> Math.max(0, i)).toArray(), 1)
+        Value signed = rows.gather(
+                        Arrays.stream(flat).mapToLong(i -> Math.max(0, i)).toArray(), 1)
                 .mul(rows.graph().constant("signs", List.of(1L, (long) flat.length), signs));
         return signed.reshape(summed.length, each).sum(2).reshape(summed.length);
     }
@@ -123,7 +124,8 @@ public final class ModelGraph {
     private static Value pValue(OpenSet openSet, Value distances, Value probabilities) {
         Value nearest = distances.scale(-1).largest(1).scale(-1);
         Value best = probabilities.largest(1);
-        Value odds = best.scale(-1).shift(1).div(best).atLeast(OpenSet.LEAST_ODDS).log();
+        Value odds =
+                best.scale(-1).shift(1).div(best).atLeast(OpenSet.LEAST_ODDS).log();
         Value score = standardized(openSet.distance(), nearest).add(standardized(openSet.logOdds(), odds));
         return score.graph().pValue(openSet.scores(), score);
     }

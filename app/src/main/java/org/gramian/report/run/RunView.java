@@ -18,8 +18,8 @@ import org.gramian.evaluate.Temperature;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
 import org.gramian.model.OpenSet.KnownImages;
-import org.gramian.report.Figures.LabelledValue;
 import org.gramian.report.Figures;
+import org.gramian.report.Figures.LabelledValue;
 
 /** One run on a page: its sections, with facts as text. */
 public record RunView(
@@ -216,8 +216,9 @@ public record RunView(
     public List<String> unknown() {
         List<String> texts = new ArrayList<>();
         for (RunData.FoldData fold : data.folds()) {
-            fold.model().map(model -> model.header().card()).ifPresent(card -> card.openSet()
-                    .ifPresent(openSet -> {
+            fold.model()
+                    .map(model -> model.header().card())
+                    .ifPresent(card -> card.openSet().ifPresent(openSet -> {
                         String name = data.folds().size() == 1 ? "" : fold.name() + ": ";
                         String left = Optional.ofNullable(card.metrics().get(KnownImages.LEFT_OUT_AUROC))
                                 .map(auroc -> " If a class is left out, its images are told from those of the other"
@@ -225,7 +226,8 @@ public record RunView(
                                                 .formatted(100 * auroc))
                                 .orElse("");
                         texts.add(name + "an image is predicted as unknown if its p-value is at most " + openSet.rate()
-                                + ", measured on " + Figures.count(openSet.scores().size(), "image")
+                                + ", measured on "
+                                + Figures.count(openSet.scores().size(), "image")
                                 + " of known classes that took no part in fitting"
                                 + (openSet.isPossible()
                                         ? "."

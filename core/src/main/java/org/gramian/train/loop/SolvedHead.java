@@ -13,8 +13,8 @@ import org.gramian.linear.ClassDistances;
 import org.gramian.linear.CrossValidation;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearModel;
-import org.gramian.linear.LinearSolver.UnsolvableException;
 import org.gramian.linear.LinearSolver;
+import org.gramian.linear.LinearSolver.UnsolvableException;
 import org.gramian.model.Engine;
 import org.gramian.model.Head;
 import org.gramian.model.KnownClasses;
@@ -27,8 +27,8 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.Fit.StageOutcome;
 import org.gramian.train.loop.TrainingStage.Validator;
@@ -164,8 +164,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
     }
 
     /** @param shortened receives the short descriptors */
-    private LinearModel solved(
-            LinearSolver solver, FeatureTable table, Targets targets, @Nullable Tensor shortened) {
+    private LinearModel solved(LinearSolver solver, FeatureTable table, Targets targets, @Nullable Tensor shortened) {
         CountSketch sketch = CountSketch.of(descriptorSize());
         Tensor rows = Tensors.empty(Shape.of(table.count(), descriptorSize()), DType.F32, model.device());
         for (int start = 0; start < table.count(); start += batch) {

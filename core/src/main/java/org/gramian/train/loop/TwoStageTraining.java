@@ -28,8 +28,8 @@ import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.Checkpointing.Checkpoint;
 import org.gramian.train.loop.Fit.StageOutcome;
@@ -241,8 +241,8 @@ public final class TwoStageTraining {
                         .sorted()
                         .map(training::get)
                         .toList();
-        CountSketch sketch =
-                CountSketch.of(model.head().pooling().descriptorSize(model.backbone().channels()));
+        CountSketch sketch = CountSketch.of(
+                model.head().pooling().descriptorSize(model.backbone().channels()));
         try (Scope _ = Scope.open()) {
             List<Tensor> rows = new ArrayList<>();
             describe(fineTuned, some, crops -> rows.add(KnownClasses.shortened(sketch, crops)));
@@ -251,8 +251,8 @@ public final class TwoStageTraining {
                     IntStream.range(0, some.size() * crops).map(i -> i / crops).toArray();
             int[] labels =
                     Arrays.stream(images).map(image -> some.get(image).label()).toArray();
-            LabelledRows labelled =
-                    LabelledRows.of(Tensors.concat(rows, 0), labels, images, model.head().classes());
+            LabelledRows labelled = LabelledRows.of(
+                    Tensors.concat(rows, 0), labels, images, model.head().classes());
             model.setKnown(Optional.of(KnownClasses.of(sketch.descriptorSize(), ClassDistances.fit(labelled))));
             return Optional.of(validationImages(fineTuned, scores.get()));
         }
@@ -261,7 +261,10 @@ public final class TwoStageTraining {
     private KnownImages validationImages(boolean fineTuned, List<Logits> scores) {
         List<Sample> validation = data.parts().validation();
         List<float[][]> distances = new ArrayList<>();
-        describe(fineTuned, validation, crops -> distances.add(model.known().orElseThrow().distances(crops)));
+        describe(
+                fineTuned,
+                validation,
+                crops -> distances.add(model.known().orElseThrow().distances(crops)));
         return new KnownImages(validation.stream().map(Sample::label).toList(), scores, distances);
     }
 

@@ -2,8 +2,10 @@ package org.gramian.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
@@ -14,6 +16,7 @@ import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
+import org.gramian.model.OpenSet;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -29,7 +32,21 @@ public final class TinyModel {
         return write(file, crops, "conv:4/rbf/spd:3/relu/triu/root/l2");
     }
 
+    /** A model whose 19 known images all look more like its classes than any other image: each has the p-value 1/20. */
+    public static Path writeOpenSet(Path file, double rate) throws IOException {
+        OpenSet.Scale scale = new OpenSet.Scale(0, 1);
+        return write(
+                file,
+                "center:32",
+                "conv:4/rbf/spd:3/relu/triu/root/l2",
+                Optional.of(new OpenSet(rate, scale, scale, Collections.nCopies(19, -1e9))));
+    }
+
     public static Path write(Path file, String crops, String pooling) throws IOException {
+        return write(file, crops, pooling, Optional.empty());
+    }
+
+    private static Path write(Path file, String crops, String pooling, Optional<OpenSet> openSet) throws IOException {
         SplittableRandom random = new SplittableRandom(11);
         Backbone backbone = Backbone.of("filters");
         ParameterSet filters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
@@ -45,7 +62,11 @@ public final class TinyModel {
         try (Model model = Model.begin(backbone, filters, head, random, Device.CPU)) {
             Parameter weight = model.headParameters().get("classifier.weight");
             weight.set(Tensors.gaussian(random, weight.value().shape(), DType.F32));
-            ModelFile.write(file, model, card);
+            if (openSet.isPresent()) {
+                long size = head.pooling().descriptorSize(backbone.channels());
+                model.setKnown(Optional.of(org.gramian.testing.TinyModel.known(random, size, CLASSES.size())));
+            }
+            ModelFile.write(file, model, card.with(openSet));
         }
         return file;
     }

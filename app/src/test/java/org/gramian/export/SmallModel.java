@@ -84,7 +84,7 @@ record SmallModel(Model model, ModelCard card) implements AutoCloseable {
                 new LinkedHashMap<>(),
                 Optional.of(new OpenSet(
                         0.05, new OpenSet.Scale(1, 0.5), new OpenSet.Scale(0, 1), List.of(-1.0, 0.0, 1.0))));
-        model.setKnown(Optional.of(TinyModel.known(random, resolved.descriptorSize(backbone.channels()))));
+        model.setKnown(Optional.of(TinyModel.known(random, resolved.descriptorSize(backbone.channels()), 3)));
         return new SmallModel(model, card);
     }
 

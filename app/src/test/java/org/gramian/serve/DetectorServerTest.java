@@ -134,6 +134,25 @@ class DetectorServerTest {
     }
 
     @Test
+    void classifierTellsUnknownImagesAndDrift() throws Exception {
+        Path file = TinyModel.writeOpenSet(folder.resolve("open.safetensors"), 0.05);
+        try (Served open = serve(file, EngineChoice.LIBTORCH)) {
+            for (int i = 0; i < Drift.FEWEST; i++) {
+                JsonNode found = predict(open, TinyDetector.image(i), "");
+                assertThat(found.get("unknown").booleanValue()).isTrue();
+                assertThat(found.get("p_value").doubleValue()).isEqualTo(0.05);
+                assertThat(found.get("class").asString()).isIn(TinyModel.CLASSES);
+            }
+            HttpResponse<String> described = open.get("/v1/model");
+            assertThat(check.answer("get", "/v1/model", described)).isEqualTo(200);
+            JsonNode model = Served.json(described);
+            assertThat(model.get("unknownRate").doubleValue()).isEqualTo(0.05);
+            assertThat(model.get("knownImages").intValue()).isEqualTo(19);
+            assertThat(model.get("drift").get("images").intValue()).isEqualTo(Drift.FEWEST);
+        }
+    }
+
+    @Test
     void reloadReplacesClassifierByDetector() throws Exception {
         Path file = TinyModel.write(folder.resolve("changing.safetensors"), "center:32");
         try (Served changing = serve(file, EngineChoice.LIBTORCH)) {

@@ -75,7 +75,7 @@ final class ModelFileTest {
         float[][] descriptors = {{1, 2, 3, 4, 5, 6}, {1, 0, 0, 0, 0, 1}};
         try (Model model = TinyModel.of(3)) {
             assertRejected(() -> ModelFile.write(path, model, card), "known.centre");
-            model.setKnown(Optional.of(TinyModel.known(seed.random(), 6)));
+            model.setKnown(Optional.of(TinyModel.known(seed.random(), 6, 3)));
             ModelFile.write(path, model, card);
             float[][] expected = model.known().orElseThrow().distances(descriptors);
             try (ModelFile.Stored stored = ModelFile.read(path, Device.CPU)) {

@@ -48,15 +48,15 @@ public final class TinyModel {
         return model;
     }
 
-    /** Random distances from three classes. */
-    public static KnownClasses known(SplittableRandom random, long descriptorSize) {
+    /** Random distances from classes. */
+    public static KnownClasses known(SplittableRandom random, long descriptorSize, int classes) {
         try (Scope _ = Scope.open()) {
             long length = Math.min(descriptorSize, CountSketch.LENGTH);
             Tensor rows =
                     Tensors.gaussian(random, Shape.of(30, length), DType.F32).mul(1 / Math.sqrt(length));
-            int[] labels = IntStream.range(0, 30).map(i -> i % 3).toArray();
+            int[] labels = IntStream.range(0, 30).map(i -> i % classes).toArray();
             LabelledRows labelled =
-                    LabelledRows.of(rows, labels, IntStream.range(0, 30).toArray(), 3);
+                    LabelledRows.of(rows, labels, IntStream.range(0, 30).toArray(), classes);
             return KnownClasses.of(descriptorSize, ClassDistances.fit(labelled));
         }
     }

@@ -109,13 +109,44 @@ class PredictCommandTest {
             List<NamedCsvRecord> rows = reader.stream().toList();
             assertThat(rows).hasSize(4);
             assertThat(rows.getFirst().getHeader())
-                    .startsWith("image", "class", "probability", "class_1", "probability_1")
+                    .startsWith("image", "class", "probability", "p_value", "class_1", "probability_1")
                     .endsWith("probability_4", "error");
             assertThat(rows.get(2).getField("image")).endsWith("x.bmp");
             assertThat(rows.get(2).getField("class_1")).isEqualTo(rows.get(2).getField("class"));
             assertThat(rows.get(3).getField("error")).contains("empty");
             assertThat(rows.get(3).getField("class")).isEmpty();
         }
+    }
+
+    @Test
+    void imageOfNoClassIsUnknownAtTheRateOfTheModel() throws IOException {
+        model = TinyModel.writeOpenSet(folder.resolve("open.safetensors"), 0.05);
+        for (JsonNode line : json(predict("--format=jsonl", photos).done())) {
+            assertThat(line.get("class").asString()).isEqualTo("unknown");
+            assertThat(line.get("unknown").asBoolean()).isTrue();
+            assertThat(line.get("p_value").asDouble()).isEqualTo(0.05);
+            assertThat(line.get("top").get(0).get("class").asString()).isIn(TinyModel.CLASSES);
+        }
+        Run rarer = predict("--format=jsonl", "--unknown=0.01", photos).done();
+        assertThat(rarer.err()).contains("99", "19");
+        assertThat(json(rarer)).allMatch(line -> !line.get("unknown").asBoolean());
+        assertThat(json(rarer)).allMatch(line -> TinyModel.CLASSES.contains(line.get("class").asString()));
+    }
+
+    @Test
+    void exportedModelTellsUnknownImages() throws IOException {
+        Path open = TinyModel.writeOpenSet(folder.resolve("open.safetensors"), 0.05);
+        model = folder.resolve("open.onnx");
+        Run.of("export", open, model).done();
+        assertThat(json(predict("--format=jsonl", photos).done()))
+                .hasSize(2)
+                .allMatch(line -> line.get("unknown").asBoolean());
+    }
+
+    @Test
+    void modelWithoutDistancesRefusesARateOfUnknownImages() {
+        assertThat(predict("--unknown=0.05", photos).code()).isEqualTo(ExitCode.USAGE);
+        assertThat(predict("--unknown=1", photos).code()).isEqualTo(ExitCode.USAGE);
     }
 
     @Test

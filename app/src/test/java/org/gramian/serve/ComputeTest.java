@@ -41,7 +41,9 @@ class ComputeTest {
             served.post("/v1/predict?nearest=2", "image/png", Served.png(1));
             served.post("/v1/predict", "image/png", Served.png(1));
         }
-        assertThat(passes).containsExactly(EnumSet.of(Engine.Rows.SCORES, Engine.Rows.DESCRIPTORS), EnumSet.of(Engine.Rows.SCORES));
+        assertThat(passes)
+                .containsExactly(
+                        EnumSet.of(Engine.Rows.SCORES, Engine.Rows.DESCRIPTORS), EnumSet.of(Engine.Rows.SCORES));
     }
 
     @Test

@@ -61,7 +61,7 @@ public final class CountSketch {
 
     /**
      * Returns the short descriptor of an image from those of its crops: their mean, normalized to a unit vector, sketched, and
-     * rounded to float16 as in a {@link Gallery}. A zero mean stays zero.
+     * rounded to float16 as in a gallery. A zero mean stays zero.
      */
     public float[] describe(float[][] crops) {
         if (crops.length == 0) {

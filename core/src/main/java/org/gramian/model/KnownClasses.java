@@ -24,6 +24,7 @@ import org.gramian.tensor.Tensors;
  * <p>Parameters for descriptors of length d, k classes and m = min(d, {@value CountSketch#LENGTH}): {@code centre [m]}, {@code matrix [m,
  * m]} and {@code means [k, m]}.
  */
+@SuppressWarnings("exports") // fitted by training
 public final class KnownClasses implements AutoCloseable {
     /** Prefix of the parameters. */
     static final String PREFIX = "known";

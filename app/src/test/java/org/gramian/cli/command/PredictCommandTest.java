@@ -130,7 +130,8 @@ class PredictCommandTest {
         Run rarer = predict("--format=jsonl", "--unknown=0.01", photos).done();
         assertThat(rarer.err()).contains("99", "19");
         assertThat(json(rarer)).allMatch(line -> !line.get("unknown").asBoolean());
-        assertThat(json(rarer)).allMatch(line -> TinyModel.CLASSES.contains(line.get("class").asString()));
+        assertThat(json(rarer))
+                .allMatch(line -> TinyModel.CLASSES.contains(line.get("class").asString()));
     }
 
     @Test

@@ -39,19 +39,11 @@ public final class KnownClasses implements AutoCloseable {
 
     /** Returns the distances of fitted classes, whose tensors are copied. */
     public static KnownClasses of(long descriptorSize, ClassDistances fitted) {
-        Map<String, Tensor> values =
-                Map.of("centre", fitted.centre(), "matrix", fitted.matrix(), "means", fitted.means());
-        List<ParameterSpec> specs = parameters(
-                        descriptorSize, Math.toIntExact(fitted.means().size(0)))
-                .stream()
-                .map(spec -> new ParameterSpec(
-                        spec.name(),
-                        spec.shape(),
-                        spec.role(),
-                        (_, _, _) -> values.get(spec.name()).copy().to(Device.CPU)))
-                .toList();
-        return new KnownClasses(
-                descriptorSize, ParameterSet.initialize(specs, new SplittableRandom(0), DType.F32, Device.CPU));
+        List<ParameterSpec> specs =
+                parameters(descriptorSize, Math.toIntExact(fitted.means().size(0)));
+        ParameterSet parameters = ParameterSet.initialize(specs, new SplittableRandom(0), DType.F32, Device.CPU);
+        parameters.assign(Map.of("centre", fitted.centre(), "matrix", fitted.matrix(), "means", fitted.means()));
+        return new KnownClasses(descriptorSize, parameters);
     }
 
     static List<ParameterSpec> parameters(long descriptorSize, int classes) {

@@ -35,7 +35,11 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
 
     private static final double SPREAD = 0.8;
 
-    /** @throws IllegalArgumentException if a value is not finite or out of range */
+    /**
+     * Checks rate and scores.
+     *
+     * @throws IllegalArgumentException if a value is not finite or out of range
+     */
     public OpenSet {
         requireRate(rate);
         scores = scores.stream().sorted().toList();
@@ -45,7 +49,11 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
         }
     }
 
-    /** @throws IllegalArgumentException if a rate is not between 0 and 1 */
+    /**
+     * Checks a rate.
+     *
+     * @throws IllegalArgumentException if it is not between 0 and 1
+     */
     public static void requireRate(double rate) {
         if (!(rate >= 0 && rate < 1)) {
             throw new IllegalArgumentException(

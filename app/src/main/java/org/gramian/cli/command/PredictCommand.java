@@ -220,22 +220,24 @@ public final class PredictCommand extends ConsoleCommand {
                     + "', which is a class of this model; leave it out and compare probabilities");
         }
         if (unknown != null) {
-            OpenSet.requireRate(unknown);
-            if (unknown > 0
-                    && card.openSet()
-                            .map(one -> !one.withRate(unknown).isPossible())
-                            .orElse(false)) {
-                console.say("with %s no image can be unknown: it needs %d images of known classes, the model has %d"
-                        .formatted(
-                                unknown,
-                                Conformal.needed(unknown),
-                                card.openSet().get().scores().size()));
-            }
+            checkUnknown(unknown, card);
         }
         AtomicFile.require("--out", out, List.of(file));
         if (card.crops().boxed()) {
             console.say("the model was trained on object boxes; whole images are used as boxes here");
         }
+    }
+
+    private void checkUnknown(double rate, ModelCard card) {
+        OpenSet.requireRate(rate);
+        card.openSet()
+                .filter(openSet -> rate > 0 && !openSet.withRate(rate).isPossible())
+                .ifPresent(openSet -> console.say(
+                        "no image can be unknown: a rate of %s needs %d images of known classes, the model has %d"
+                                .formatted(
+                                        rate,
+                                        Conformal.needed(rate),
+                                        openSet.scores().size())));
     }
 
     /** Standard output stays open for later messages. */

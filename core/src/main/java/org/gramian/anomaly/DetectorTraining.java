@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Random;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
@@ -23,6 +24,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.basis.Auroc;
+import org.gramian.basis.Conformal;
 import org.gramian.basis.ParallelLoop;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
@@ -60,14 +62,15 @@ public final class DetectorTraining {
      *
      * @param side root of the number of pixels to which images are resized
      * @param tile side of tiles in pixels; 0 for whole images
-     * @param falseAlarms rate of false alarms
+     * @param falseAlarms rate of false alarms; empty for {@value #DEFAULT_RATE}, or the lowest that fewer images allow
      * @param threads decoding threads
      */
-    public record Options(int side, int tile, double falseAlarms, long seed, int threads) {
+    public record Options(int side, int tile, OptionalDouble falseAlarms, long seed, int threads) {
         public static final int DEFAULT_SIDE = 384;
+        public static final double DEFAULT_RATE = 0.01;
 
         public Options {
-            DetectorCard.requireRate(falseAlarms);
+            falseAlarms.ifPresent(DetectorCard::requireRate);
             if (side < 64 || side > 4096) {
                 throw new IllegalArgumentException("expected an image size of 64 to 4096, found " + side);
             }
@@ -185,7 +188,7 @@ public final class DetectorTraining {
                     options.tile,
                     chosen.patchScale,
                     chosen.withWhole ? chosen.wholeScale : 0,
-                    options.falseAlarms,
+                    options.falseAlarms.orElse(Conformal.reachable(Options.DEFAULT_RATE, chosen.good.length)),
                     Arrays.stream(chosen.good).boxed().toList(),
                     Arrays.stream(chosen.peaks).boxed().toList(),
                     origin,

@@ -40,6 +40,11 @@ public record Conformal(double[] scores) {
         return alarms < 0 ? Double.POSITIVE_INFINITY : scores[scores.length - 1 - Math.min(alarms, scores.length - 1)];
     }
 
+    /** Returns a rate, or the lowest at which a score can be anomalous if the scores are too few for it. */
+    public static double reachable(double rate, int scores) {
+        return Math.max(rate, 1 / (scores + 1.0));
+    }
+
     /** Returns the number of scores that a rate of false alarms needs. */
     public static int needed(double falseAlarms) {
         return (int) Math.ceil(1 / falseAlarms - 1 - 1e-9);

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import org.gramian.backbone.Backbone;
+import org.gramian.basis.Conformal;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Calibration;
@@ -388,6 +389,9 @@ final class FoldRun {
             return card;
         }
         double rate = plan.config().get(TrainConfig.UNKNOWN);
+        if (!plan.settings().wanted().has("network.unknown")) {
+            rate = Conformal.reachable(rate, known.get().labels().size());
+        }
         LinkedHashMap<String, Double> metrics = new LinkedHashMap<>(card.metrics());
         known.get().leftOutAuroc(card.temperature()).ifPresent(auroc -> metrics.put(KnownImages.LEFT_OUT_AUROC, auroc));
         return new ModelCard(

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
@@ -33,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class DetectorTest {
-    private static final Options OPTIONS = new Options(64, 0, 0.1, 1, 2);
+    private static final Options OPTIONS = new Options(64, 0, OptionalDouble.of(0.1), 1, 2);
 
     @TempDir
     static Path folder;
@@ -146,11 +147,22 @@ class DetectorTest {
 
     @Test
     void tilesFindSmallDefectInLargeImage() throws Exception {
-        try (Detector detector = train(sources(0, 12), List.of(), new Options(64, 64, 0.1, 1, 2), () -> false)
+        try (Detector detector = train(
+                        sources(0, 12), List.of(), new Options(64, 64, OptionalDouble.of(0.1), 1, 2), () -> false)
                 .detector()) {
             Inspection found = detector.inspect(defective(100));
             assertThat(found.isAnomalous()).isTrue();
             assertThat(found.map().columns()).isGreaterThan(4);
+        }
+    }
+
+    @Test
+    void unsetRateIsTheLowestThatFewImagesAllow() throws Exception {
+        Options unset = new Options(64, 0, OptionalDouble.empty(), 1, 2);
+        try (Detector detector =
+                train(sources(0, 12), List.of(), unset, () -> false).detector()) {
+            assertThat(detector.falseAlarms()).isEqualTo(1 / 13.0);
+            assertThat(detector.card().threshold()).isFinite();
         }
     }
 

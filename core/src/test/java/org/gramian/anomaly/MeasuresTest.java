@@ -43,6 +43,16 @@ class MeasuresTest {
     }
 
     @Test
+    void reachableRateLetsTheLargestScoreBeExceeded() {
+        for (int n = 1; n < 120; n++) {
+            double rate = Conformal.reachable(0.01, n);
+            assertThat(new Conformal(new double[n]).threshold(rate)).isZero();
+            assertThat(new Conformal(new double[n]).pValue(1)).isLessThanOrEqualTo(rate);
+        }
+        assertThat(Conformal.reachable(0.05, 99)).isEqualTo(0.05);
+    }
+
+    @Test
     void rateOfOneInHundredNeeds99Images() {
         assertThat(Conformal.needed(0.01)).isEqualTo(99);
         assertThat(new Conformal(new double[98]).threshold(0.01)).isInfinite();

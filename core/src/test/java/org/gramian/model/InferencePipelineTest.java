@@ -14,9 +14,9 @@ import java.util.stream.IntStream;
 import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.ImageSource;
+import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.image.ReadResult;
 import org.gramian.testing.TinyModel;
 import org.junit.jupiter.api.Test;
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.gramian.anomaly.AnomalyDataset;
@@ -42,8 +43,6 @@ final class DetectorOptions {
 
     private static final Set<String> OWN = Set.of("--defects", "--false-alarms", "--tile");
 
-    private static final double FALSE_ALARMS = 0.01;
-
     @Option(names = "--good-only", description = "all images of DIR are good: train a detector of anomalies")
     private boolean goodOnly;
 
@@ -56,7 +55,8 @@ final class DetectorOptions {
     @Option(
             names = "--false-alarms",
             paramLabel = "RATE",
-            description = "largest share of good images that a detector calls anomalous (default: 0.01)")
+            description =
+                    "largest share of good images that a detector calls anomalous (default: 0.01, or the lowest that fewer than 99 images allow)")
     private @Nullable Double falseAlarms;
 
     @Option(
@@ -108,7 +108,7 @@ final class DetectorOptions {
         return new DetectorTraining.Options(
                 settings.find(TrainConfig.CROPS).map(CropPlan::size).orElse(DetectorTraining.Options.DEFAULT_SIDE),
                 tile == null ? 0 : tile,
-                falseAlarms == null ? FALSE_ALARMS : falseAlarms,
+                falseAlarms == null ? OptionalDouble.empty() : OptionalDouble.of(falseAlarms),
                 settings.find(TrainConfig.SEED).orElse(0L),
                 threads);
     }

@@ -20,6 +20,7 @@ import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.Conformal;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.CommandHint;
@@ -74,7 +75,7 @@ record DetectorRun(
         values.put("weights", settings.get(TrainConfig.WEIGHTS).orElse("none"));
         values.put("image_size", options.side());
         values.put("tile", options.tile());
-        values.put("false_alarms", options.falseAlarms());
+        values.put("false_alarms", options.falseAlarms().orElse(DetectorTraining.Options.DEFAULT_RATE));
         values.put("seed", options.seed());
         return values;
     }
@@ -216,6 +217,14 @@ record DetectorRun(
         }
         DetectorCard card = result.detector().card();
         DetectorText.fewImages(card).ifPresent(console::warn);
+        if (options.falseAlarms().isEmpty() && card.falseAlarms() > DetectorTraining.Options.DEFAULT_RATE) {
+            console.warn(String.format(
+                    Locale.ROOT,
+                    "the rate of false alarms is %.4f, the lowest that %d good images allow; 0.01 needs %d",
+                    card.falseAlarms(),
+                    card.calibration().size(),
+                    Conformal.needed(DetectorTraining.Options.DEFAULT_RATE)));
+        }
         console.out()
                 .print(DetectorText.candidates(
                         result.candidates(), !source.defects().isEmpty()));

@@ -196,7 +196,8 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
             UploadedImage image,
             Batcher.Computed computed,
             Deadline end) {
-        Prediction prediction = computed.result().prediction(model.classifier().card());
+        Prediction prediction =
+                computed.result().toPrediction(model.classifier().card());
         prediction.pValue().ifPresent(pValue -> observe(model, pValue));
         ObjectNode result = prediction(image, prediction, query.top());
         if (query.nearest() > 0) {

@@ -118,13 +118,19 @@ enum SyntheticDefects {
         static Part of(Canvas canvas, SplittableRandom random) {
             double area = random.nextDouble(0.002, 0.03) * canvas.width * canvas.height;
             double aspect = Math.exp(random.nextDouble(-1.2, 1.2));
-            int width = (int) Math.clamp(Math.sqrt(area * aspect), 2, Math.max(2, canvas.width / 2.0));
-            int height = (int) Math.clamp(Math.sqrt(area / aspect), 2, Math.max(2, canvas.height / 2.0));
+            int width = side(Math.sqrt(area * aspect), canvas.width);
+            int height = side(Math.sqrt(area / aspect), canvas.height);
             return new Part(
                     random.nextInt(canvas.width - width + 1),
                     random.nextInt(canvas.height - height + 1),
                     width,
                     height);
+        }
+
+        /** Returns a length of at least 2 pixels and at most half of the image, if it has so many. */
+        private static int side(double wanted, int whole) {
+            int least = Math.min(2, whole);
+            return (int) Math.clamp(wanted, least, Math.max(least, whole / 2.0));
         }
     }
 }

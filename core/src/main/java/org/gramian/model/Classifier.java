@@ -223,7 +223,7 @@ public final class Classifier implements AutoCloseable {
      * @throws IllegalArgumentException if it is too thin for the crops, or a score is not finite
      */
     public Prediction predict(Image image) {
-        return compute(List.of(render(image)), predicting()).getFirst().prediction(card);
+        return compute(List.of(render(image)), predicting()).getFirst().toPrediction(card);
     }
 
     /** Predicts the classes of image files: one result per file, in their order. */

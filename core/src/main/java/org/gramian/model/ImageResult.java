@@ -58,16 +58,16 @@ public sealed interface ImageResult {
         }
 
         /** Returns the prediction from scores and, where the card has an {@link OpenSet}, distances. */
-        public Prediction prediction(ModelCard card) {
+        public Prediction toPrediction(ModelCard card) {
             float[][] distances = rows.get(Engine.Rows.DISTANCES);
             Prediction plain = Prediction.of(logits(), card);
-            return distances == null ? plain : plain.withDistance(OpenSet.nearest(distances, -1), card);
+            return distances == null ? plain : plain.withDistance(OpenSet.nearest(distances), card);
         }
 
         /** Returns this result with its prediction, or a failure if a score is not finite. */
         ImageResult predicted(ModelCard card) {
             try {
-                return new Computed(rows, Optional.of(prediction(card)));
+                return new Computed(rows, Optional.of(toPrediction(card)));
             } catch (IllegalArgumentException notFinite) {
                 return new Failed(Optional.empty(), String.valueOf(notFinite.getMessage()));
             }

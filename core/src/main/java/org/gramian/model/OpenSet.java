@@ -35,6 +35,9 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
 
     private static final double SPREAD = 0.8;
 
+    /** In place of a class that is left out. */
+    private static final int NONE = -1;
+
     /**
      * Checks rate and scores.
      *
@@ -110,8 +113,8 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
 
         /** Calibrates on these images. */
         public OpenSet calibrate(double rate, double temperature) {
-            double[] distance = distances(-1);
-            double[] odds = logOdds(temperature, -1);
+            double[] distance = distances(NONE);
+            double[] odds = logOdds(temperature, NONE);
             Scale ofDistance = Scale.of(distance);
             Scale ofOdds = Scale.of(odds);
             double[] all = IntStream.range(0, distance.length)
@@ -157,8 +160,12 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
         }
     }
 
-    /** Returns the mean over crops of the distance to the nearest class. */
-    static double nearest(float[][] crops, int left) {
+    /** Returns the mean over crops of the distance from the nearest class. */
+    static double nearest(float[][] crops) {
+        return nearest(crops, NONE);
+    }
+
+    private static double nearest(float[][] crops, int left) {
         double sum = 0;
         for (float[] classes : crops) {
             double least = Double.POSITIVE_INFINITY;
@@ -196,7 +203,7 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
      */
     public double pValue(double nearest, Logits logits, double temperature) {
         return new Conformal(scores.stream().mapToDouble(Double::doubleValue).toArray())
-                .pValue(score(nearest, logOdds(logits, temperature, -1)));
+                .pValue(score(nearest, logOdds(logits, temperature, NONE)));
     }
 
     /** Returns whether an image of this p-value is unknown. */

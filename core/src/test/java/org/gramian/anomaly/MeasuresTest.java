@@ -191,4 +191,17 @@ class MeasuresTest {
             assertThat(image.rgb()).isEqualTo(noise);
         }
     }
+
+    @Test
+    void syntheticDefectsFitIntoTheSmallestImages() {
+        SplittableRandom random = new SplittableRandom(1);
+        for (int[] size : new int[][] {{1, 1}, {1, 40}, {3, 2}}) {
+            Image image = new Image(size[0], size[1], new byte[3 * size[0] * size[1]]);
+            for (int i = 0; i < 60; i++) {
+                Image drawn = SyntheticDefects.draw(image, i, random);
+                assertThat(drawn.width()).isEqualTo(size[0]);
+                assertThat(drawn.height()).isEqualTo(size[1]);
+            }
+        }
+    }
 }

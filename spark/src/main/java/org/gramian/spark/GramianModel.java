@@ -77,6 +77,16 @@ public final class GramianModel extends Model<GramianModel> implements GramianPa
         return new GramianModel(Identifiable.randomUID("gramianModel"), ModelContent.read(path, SparkSession.active()));
     }
 
+    /**
+     * Creates a stage from the content of a model file.
+     *
+     * @param name of the file, for messages
+     * @throws org.gramian.model.ModelFileException if it is not a usable model
+     */
+    public static GramianModel of(byte[] content, String name) throws IOException {
+        return new GramianModel(Identifiable.randomUID("gramianModel"), ModelContent.of(content, name));
+    }
+
     /** Loads what {@link #save} saved. */
     public static GramianModel load(String path) {
         return read().load(path);

@@ -9,12 +9,20 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.MetadataBuilder;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 import org.gramian.spark.GramianModel;
 import org.gramian.spark.executor.ImageColumn;
+import org.gramian.spark.executor.ModelContent;
+import org.gramian.spark.executor.PartitionInspection;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -61,7 +69,11 @@ abstract class ModelCommand extends SparkCommand {
         Configuration hadoop = session.sessionState().newHadoopConf();
         Path inRun = new Path(model, "model.safetensors");
         String file = inRun.getFileSystem(hadoop).exists(inRun) ? inRun.toString() : model;
-        GramianModel stage = outputs(GramianModel.fromFile(file))
+        byte[] content = ModelContent.bytes(file, session);
+        if (takesDetectors() && ModelContent.isDetector(content)) {
+            return inspect(session, file, content, hadoop);
+        }
+        GramianModel stage = outputs(GramianModel.of(content, file))
                 .setDevice(device.name())
                 .setErrorCol(name("error"))
                 .setErrorKindCol(name("error_kind"));
@@ -75,6 +87,38 @@ abstract class ModelCommand extends SparkCommand {
                 .toArray(Column[]::new);
         OutputOptions.Written written = output.write(
                 stage.setInputCol(images.column()).transform(images.rows()).select(columns), name("error"), this);
+        print(written.text());
+        return written.failed() == 0 ? SparkMain.DONE : SparkMain.DATA;
+    }
+
+    /** Returns whether the command also takes detectors of anomalies. */
+    boolean takesDetectors() {
+        return false;
+    }
+
+    private int inspect(SparkSession session, String file, byte[] content, Configuration hadoop)
+            throws IOException, InterruptedException {
+        output.check(Stream.concat(Stream.of(file), places.stream()).toList(), hadoop);
+        SparkInputOptions.Images images = input.read(session, places, this::log);
+        Dataset<Row> rows = images.rows();
+        StructType schema = rows.schema();
+        for (StructField field : PartitionInspection.COLUMNS.fields()) {
+            if (Stream.of(schema.fieldNames()).anyMatch(name(field.name())::equalsIgnoreCase)) {
+                throw new IllegalArgumentException("expected a table without the output column '" + name(field.name())
+                        + "'; rename it, or choose another name for the output with --prefix");
+            }
+            schema = schema.add(name(field.name()), field.dataType());
+        }
+        ImageColumn column = ImageColumn.of(rows.schema().fieldIndex(images.column()), session);
+        PartitionInspection inspection = new PartitionInspection(
+                JavaSparkContext.fromSparkContext(session.sparkContext()).broadcast(content), column, device.name());
+        Column[] columns = Stream.concat(
+                        images.kept().stream(),
+                        Stream.of(PartitionInspection.COLUMNS.fieldNames()).map(this::name))
+                .map(ImageColumn::named)
+                .toArray(Column[]::new);
+        OutputOptions.Written written = output.write(
+                rows.mapPartitions(inspection, Encoders.row(schema)).select(columns), name("error"), this);
         print(written.text());
         return written.failed() == 0 ? SparkMain.DONE : SparkMain.DATA;
     }
@@ -96,9 +140,15 @@ abstract class ModelCommand extends SparkCommand {
                 "that class, probabilities of all classes in the model's order, error and error_kind. An unreadable"
                         + " image",
                 "is a row with an error and does not end the job; the exit code is then 3.",
+                "With a detector of anomalies the columns are anomalous, score, p_value, regions, error and error_kind.",
                 "Example: gramian spark predict model.safetensors photos/ --out predictions.parquet"
             })
     static final class Predict extends ModelCommand {
+        @Override
+        boolean takesDetectors() {
+            return true;
+        }
+
         @Override
         GramianModel outputs(GramianModel stage) {
             return stage.setPredictionCol("").setClassCol(name("class")).setProbabilityCol(name("probabilities"));

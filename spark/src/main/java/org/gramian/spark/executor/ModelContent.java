@@ -11,6 +11,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.anomaly.Detector;
 import org.gramian.basis.Sha256;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
@@ -22,8 +23,13 @@ public record ModelContent(byte[] bytes, List<String> classes) {
     /** A broadcast is one array; models are some tens of megabytes. */
     private static final long MAX_BYTES = Integer.MAX_VALUE - 8;
 
-    /** Reads a model file from any Hadoop file system. */
+    /** Reads the model file of a classifier from any Hadoop file system. */
     public static ModelContent read(String path, SparkSession session) throws IOException {
+        return of(bytes(path, session), path);
+    }
+
+    /** Reads a model file from any Hadoop file system. */
+    public static byte[] bytes(String path, SparkSession session) throws IOException {
         org.apache.hadoop.fs.Path file = new org.apache.hadoop.fs.Path(path);
         FileSystem files = file.getFileSystem(session.sessionState().newHadoopConf());
         try {
@@ -35,7 +41,7 @@ public record ModelContent(byte[] bytes, List<String> classes) {
                                 + (status.isDirectory() ? "a folder" : status.getLen() + " bytes"));
             }
             try (InputStream stream = files.open(file)) {
-                return of(stream.readAllBytes(), path);
+                return stream.readAllBytes();
             }
         } catch (FileNotFoundException missing) {
             throw new ModelFileException(path, "no such file; expected a model written by 'gramian train'");
@@ -49,6 +55,16 @@ public record ModelContent(byte[] bytes, List<String> classes) {
             return new ModelContent(bytes, ModelFile.header(file).card().classes());
         } catch (ModelFileException wrong) {
             throw new ModelFileException(name, wrong);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /** Returns whether a model file holds a detector of anomalies. */
+    public static boolean isDetector(byte[] bytes) throws IOException {
+        Path file = written(bytes);
+        try {
+            return Detector.isDetector(file);
         } finally {
             Files.delete(file);
         }

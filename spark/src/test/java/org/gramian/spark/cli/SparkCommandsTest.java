@@ -6,24 +6,34 @@ import static org.assertj.core.api.Assertions.within;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
+import org.gramian.anomaly.Detector;
+import org.gramian.anomaly.DetectorTraining;
+import org.gramian.anomaly.Inspection;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.image.ImageSource;
 import org.gramian.model.ImageResult;
 import org.gramian.model.Prediction;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
+import org.gramian.tensor.Device;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -101,6 +111,55 @@ class SparkCommandsTest {
                         .metadata()
                         .getStringArray("classes"))
                 .containsExactlyElementsOf(SmallModel.CLASSES);
+    }
+
+    @Test
+    void predictInspectsByDetectors() throws Exception {
+        Path file = folder.resolve("detector.safetensors");
+        List<Path> files = SmallModel.images(folder.resolve("good"), 10, 99);
+        List<ImageSource> good = files.stream().map(ImageSource::of).toList();
+        try (Arena arena = Arena.ofConfined()) {
+            WeightStore store = WeightStore.ofProcess();
+            Backbone backbone = store.backbone("gramian-s");
+            try (Detector detector = new DetectorTraining(
+                            backbone,
+                            store.find(backbone, "gramian-s", arena, _ -> {}),
+                            Device.CPU,
+                            new DetectorTraining.Options(64, 0, OptionalDouble.of(0.2), 1, 1),
+                            _ -> {},
+                            () -> false)
+                    .train(good, List.of(), new LinkedHashMap<>())
+                    .detector()) {
+                detector.save(file);
+            }
+        }
+        Path out = folder.resolve("inspected");
+
+        Ended ended =
+                run("predict", file, folder.resolve("images"), folder.resolve("good"), "--out", out, "--prefix", "d_");
+
+        assertThat(ended.code()).as(ended.errors()).isEqualTo(SparkMain.DATA);
+        assertThat(ended.output()).containsPattern("\\b3 of ");
+        List<Row> rows = table(out);
+        assertThat(rows).hasSize(IMAGES + files.size());
+        try (Detector detector = Detector.load(file)) {
+            for (Row row : rows) {
+                String path = row.getAs("path");
+                if (path.contains("/good/")) {
+                    Inspection expected =
+                            detector.inspect(folder.resolve("good").resolve(OneMachine.name(path)));
+                    assertThat(row.<Double>getAs("d_score")).isCloseTo(expected.score(), within(1e-5));
+                    assertThat(row.<Double>getAs("d_p_value")).isEqualTo(expected.pValue());
+                    assertThat(row.<Boolean>getAs("d_anomalous")).isEqualTo(expected.isAnomalous());
+                    assertThat(row.getList(row.fieldIndex("d_regions"))).hasSameSizeAs(expected.regions());
+                } else if (row.<String>getAs("d_error") != null) {
+                    assertThat(row.<Object>getAs("d_score")).isNull();
+                }
+            }
+        }
+        Ended embedded = run("embed", file, folder.resolve("good"), "--out", folder.resolve("none"));
+        assertThat(embedded.code()).isNotEqualTo(SparkMain.DONE);
+        assertThat(embedded.errors()).contains("detector");
     }
 
     @Test

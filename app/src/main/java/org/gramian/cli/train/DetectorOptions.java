@@ -56,7 +56,7 @@ final class DetectorOptions {
             names = "--false-alarms",
             paramLabel = "RATE",
             description =
-                    "largest share of good images that a detector calls anomalous (default: 0.01, or the lowest that fewer than 99 images allow)")
+                    "largest share of good images called anomalous (default: 0.01; more below 99 images)")
     private @Nullable Double falseAlarms;
 
     @Option(

@@ -219,13 +219,13 @@ public record RunView(
             fold.model()
                     .map(model -> model.header().card())
                     .ifPresent(card -> card.openSet().ifPresent(openSet -> {
-                        String name = data.folds().size() == 1 ? "" : fold.name() + ": ";
+                        String begin = data.folds().size() == 1 ? "An" : fold.name() + ": an";
                         String left = Optional.ofNullable(card.metrics().get(KnownImages.LEFT_OUT_AUROC))
                                 .map(auroc -> " If a class is left out, its images are told from those of the other"
                                         + " classes with an area under the ROC curve of %.1f %% (mean over the classes; 50 %% is chance). Images of another kind are told better."
                                                 .formatted(100 * auroc))
                                 .orElse("");
-                        texts.add(name + "an image is predicted as unknown if its p-value is at most " + openSet.rate()
+                        texts.add(begin + " image is predicted as unknown if its p-value is at most " + openSet.rate()
                                 + ", measured on "
                                 + Figures.count(openSet.scores().size(), "image")
                                 + " of known classes that took no part in fitting"

@@ -30,6 +30,11 @@ final class Decoder implements AutoCloseable {
     /** A malicious file can cause millions. */
     private static final int MAX_WARNINGS = 100;
 
+    private static final int FREE_BYTES = 1 << 20;
+
+    /** Pixels take at most 10 bytes (CMYK and alpha of 16 bits), and codes of the worst compression little more. */
+    private static final int PIXEL_BYTES = 32;
+
     /** Looked up once: the lookup instantiates readers of all formats. */
     private static final Optional<ImageReaderSpi> FAST_JPEG = fastJpeg();
 
@@ -85,7 +90,8 @@ final class Decoder implements AutoCloseable {
             bounds.checkSize(reader.getTileWidth(0), reader.getTileHeight(0));
             ImageTypeSpecifier type = reader.getImageTypes(0).next();
             SampleConverter.check(type.getColorModel(), type.getSampleModel(1, 1));
-            input.allowPixels();
+            input.allowPixels(padded(reader.getWidth(0), reader.getTileWidth(0))
+                    * padded(reader.getHeight(0), reader.getTileHeight(0)));
             input.checkTime();
             BufferedImage image = reader.read(0, parameters);
             input.checkTime(); // an aborted reader returns what it has
@@ -94,6 +100,16 @@ final class Decoder implements AutoCloseable {
             }
             return image;
         });
+    }
+
+    /** Returns how many bytes may be read for the pixels of an image. */
+    static long maxPixelBytes(long pixels) {
+        return FREE_BYTES + PIXEL_BYTES * pixels;
+    }
+
+    /** Returns the pixels of whole tiles along a side. */
+    private static long padded(long side, int tile) {
+        return Math.ceilDiv(side, tile) * tile;
     }
 
     /** Returns the number of pixels, within limits, without decoding them. */
@@ -110,7 +126,7 @@ final class Decoder implements AutoCloseable {
             if (reader.getWidth(0) != width || reader.getHeight(0) != height) {
                 throw UnreadableException.corrupt("expected one frame, found several of different sizes");
             }
-            input.allowPixels();
+            input.allowPixels((long) width * height);
             return reader.readRaster(0, null);
         });
     }
@@ -200,8 +216,6 @@ final class Decoder implements AutoCloseable {
         /** Pixels are decoded and dropped; honest files share the data of empty tiles. */
         private static final int PIXEL_READS = 32;
 
-        private static final int FREE_BYTES = 1 << 20;
-
         /** Some decoders read the end as zeros without end. */
         private static final int MAX_ENDS = 100;
 
@@ -220,8 +234,8 @@ final class Decoder implements AutoCloseable {
             allowance = FREE_BYTES + (long) HEADER_READS * content.length;
         }
 
-        void allowPixels() {
-            allowance = FREE_BYTES + (long) PIXEL_READS * content.length;
+        void allowPixels(long pixels) {
+            allowance = Math.min(FREE_BYTES + (long) PIXEL_READS * content.length, maxPixelBytes(pixels));
             ends = 0;
         }
 
@@ -240,6 +254,11 @@ final class Decoder implements AutoCloseable {
         void checkAllowance() throws UnreadableException {
             if (overdrawn) {
                 throw bounds.timeExceeded();
+            }
+            if (allowance < 0) {
+                throw UnreadableException.tooLarge("expected less data for the size of the " + bounds.format()
+                        + ", found a decoder that reads on in a file of " + content.length
+                        + " bytes; it is damaged or malicious");
             }
         }
 
@@ -296,7 +315,6 @@ final class Decoder implements AutoCloseable {
                 untilClock = CLOCK_BYTES;
                 overdrawn |= bounds.isTimeOver();
             }
-            overdrawn |= allowance < 0;
             checkAllowance();
         }
     }

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.gramian.image.FileHeader.BmpHeader;
+import org.gramian.image.FileHeader.GifHeader;
 import org.gramian.image.FileHeader.Kind;
 import org.gramian.image.FileHeader.PngHeader;
 import org.gramian.image.FileHeader.TiffHeader;
@@ -205,7 +206,8 @@ public final class ImageReader {
             case BMP -> BmpHeader.prepare(content, bounds);
             case WEBP -> WebpImage.prepare(content, bounds);
             case TIFF -> TiffHeader.prepare(content);
-            case GIF, JPEG -> FileHeader.of(content);
+            case GIF -> GifHeader.prepare(content);
+            case JPEG -> FileHeader.of(content);
         };
     }
 

@@ -30,6 +30,14 @@ final class WebpImage {
     private static final int EXIF = 0x46495845;
     private static final int ALPHA = 0x48504c41;
 
+    /**
+     * A lossless pixel takes at most 4 bytes and little more for prefix codes. A group of these takes 20 bits in the file and 5 KB in
+     * libwebp, whether a pixel uses it or not.
+     */
+    private static final int LOSSLESS_PIXEL_BYTES = 6;
+
+    private static final int LOSSLESS_FREE_BYTES = 4096;
+
     private static final int CHUNK_HEADER = 8;
     private static final int FILE_HEADER = 12;
 
@@ -149,6 +157,16 @@ final class WebpImage {
         }
         if (image == null) {
             image = chunk;
+            long limit = LOSSLESS_FREE_BYTES + (long) LOSSLESS_PIXEL_BYTES * coded.width() * coded.height();
+            checkBytes(bytes.getInt(chunk.from()) == LOSSLESS ? chunk.length() : 0, limit);
+            checkBytes(alpha == null ? 0 : alpha.length(), limit);
+        }
+    }
+
+    private static void checkBytes(int length, long limit) throws UnreadableException {
+        if (length > limit) {
+            throw UnreadableException.tooLarge(
+                    "expected at most " + limit + " bytes of lossless data for the size of the WebP, found " + length);
         }
     }
 

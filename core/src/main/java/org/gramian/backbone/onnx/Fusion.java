@@ -143,14 +143,16 @@ final class Fusion {
     private final OnnxGraph graph;
     private final Map<String, OnnxNode> makers = new HashMap<>();
     private final Map<String, Integer> uses = new HashMap<>();
+    private final Map<String, Integer> indices = new HashMap<>();
     private final Set<OnnxNode> gone = Collections.newSetFromMap(new IdentityHashMap<>());
     private final List<OnnxNode> nodes;
 
     private Fusion(OnnxGraph graph) {
         this.graph = graph;
         this.nodes = new ArrayList<>(graph.nodes());
-        for (OnnxNode node : nodes) {
-            node.inputs().forEach(input -> uses.merge(input, 1, Integer::sum));
+        for (int i = 0; i < nodes.size(); i++) {
+            nodes.get(i).inputs().forEach(input -> uses.merge(input, 1, Integer::sum));
+            indices.put(nodes.get(i).output(), i);
         }
         uses.merge(graph.output(), 1, Integer::sum);
     }
@@ -200,7 +202,7 @@ final class Fusion {
             put(i, renamed);
             boolean identity =
                     node.operator().equals("Identity") || node.operator().equals("Dropout");
-            if (identity && !node.output().equals(graph.output())) {
+            if (identity && node.has(0) && !node.output().equals(graph.output())) {
                 sources.put(node.output(), inputs.getFirst());
                 uses.merge(inputs.getFirst(), uses.getOrDefault(node.output(), 0) - 1, Integer::sum);
                 gone.add(renamed);
@@ -423,7 +425,7 @@ final class Fusion {
             Map<String, Object> permutation = Map.of("perm", HostTensor.of(changed));
             group.remove(keys);
             put(
-                    nodes.indexOf(keys),
+                    indices.getOrDefault(keys.output(), 0),
                     new OnnxNode(keys.name(), "Transpose", keys.inputs(), keys.outputs(), permutation));
         }
         double scale = match.factor("product") * match.factor("query");

@@ -41,6 +41,9 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
 
     private static final int MAX_LIST = 4096;
 
+    /** Integers of all tensors, 128 MiB as doubles. */
+    private static final long MAX_CONSTANT_ELEMENTS = 1 << 24;
+
     /** Inputs that are parameters of an operator, not data, whatever their type. */
     private static final Set<String> OPERATORS_WITH_SIZES = Set.of("Resize", "Upsample", "Clip", "Pad", "Range");
 
@@ -111,6 +114,7 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
         private final Map<String, TensorProto> tensors = new LinkedHashMap<>();
         private final Set<String> constants = new HashSet<>();
         private long opset;
+        private long constantElements;
 
         Reader(Source source) {
             this.source = source;
@@ -172,9 +176,12 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             }
             SequencedMap<String, HostTensor> small = new LinkedHashMap<>();
             SequencedMap<String, Shape> shapes = new LinkedHashMap<>();
+            Set<String> used = new HashSet<>();
+            nodes.forEach(node -> used.addAll(node.inputs()));
+            tensors.keySet().retainAll(used);
             for (TensorProto tensor : tensors.values()) {
                 if (isConstant(tensor)) {
-                    small.put(tensor.name(), tensor.constant());
+                    small.put(tensor.name(), constant(tensor));
                 } else {
                     shapes.put(tensor.name(), tensor.shape());
                 }
@@ -184,6 +191,17 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
             OnnxGraph result = new OnnxGraph((int) opset, image, output, nodes, small, shapes);
             Operators.requireSupported(result.nodes());
             return result;
+        }
+
+        /** Returns a constant in doubles; many may share one part of an external file. */
+        private HostTensor constant(TensorProto tensor) {
+            HostTensor constant = tensor.constant();
+            constantElements += constant.values().length;
+            if (constantElements > MAX_CONSTANT_ELEMENTS) {
+                throw new IllegalArgumentException(
+                        "expected at most " + MAX_CONSTANT_ELEMENTS + " integers in all tensors, found more");
+            }
+            return constant;
         }
 
         private static void requireAtMost(int limit, int count, String what) {
@@ -229,7 +247,7 @@ public record OnnxFile(OnnxGraph graph, SequencedMap<String, StoredTensor> weigh
                 if (attribute.has(5)) {
                     TensorProto tensor = TensorProto.read(attribute.message(5), source);
                     value = constant && name.equals("value") ? Optional.of(tensor) : value;
-                    attributes.put(name, constant ? "" : tensor.constant());
+                    attributes.put(name, constant ? "" : constant(tensor));
                 } else {
                     attributes.put(name, attribute(name, attribute));
                 }

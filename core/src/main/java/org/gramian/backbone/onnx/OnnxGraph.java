@@ -27,7 +27,7 @@ public record OnnxGraph(
 
     public static final int NEWEST_OPSET = 21;
 
-    static final int MAX_NODES = 50_000;
+    static final int MAX_NODES = 20_000;
 
     /** Largest number of elements of all weights: 4 GiB in float32. */
     private static final long MAX_WEIGHTS = 1L << 30;

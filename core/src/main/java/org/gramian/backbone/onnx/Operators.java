@@ -31,7 +31,7 @@ final class Operators {
 
     static {
         function("Abs", Math::abs, Var::abs);
-        function("Erf", HostMath::erf, Var::erf);
+        both("Erf", HostMath::erf, at -> at.map(at.in(0), Var::erf));
         function("Exp", Math::exp, Var::exp);
         function("Identity", x -> x, x -> x);
         function("Log", Math::log, Var::log);

@@ -1,5 +1,6 @@
 package org.gramian.backbone.onnx;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -22,8 +23,12 @@ import org.jspecify.annotations.Nullable;
  * written out, see {@link NodeContext#sizes}.
  */
 final class Plan {
+    /** A last resort: elements of constants and nodes are bounded. */
+    private static final long MAX_NANOS = Duration.ofSeconds(30).toNanos();
+
     private final String input;
     private final String output;
+    private final OnnxGraph graph;
     private final Map<String, Operand> known = new HashMap<>();
     private final List<BoundOperator> steps = new ArrayList<>();
 
@@ -31,6 +36,7 @@ final class Plan {
      * Plans for a shape of the input.
      *
      * @param given constants that other parts of the graph compute
+     * @param folded elements of constants read and computed so far
      */
     Plan(
             OnnxGraph graph,
@@ -38,21 +44,28 @@ final class Plan {
             String input,
             String output,
             Map<String, HostTensor> given,
-            Shape state) {
+            Shape state,
+            AtomicLong folded) {
+        this.graph = graph;
         this.input = input;
         this.output = output;
         boolean single = graph.input().single();
         Shape one = single ? state.with(0, 1) : state;
         known.put(input, Operand.computed(one, 0));
-        graph.constants().forEach((name, value) -> known.put(name, Operand.of(value)));
-        graph.weights().forEach((name, shape) -> known.put(name, Operand.computed(shape, -1)));
         given.forEach((name, value) -> known.put(name, Operand.of(value)));
-        AtomicLong folded = new AtomicLong();
+        long end = System.nanoTime() + MAX_NANOS;
         for (OnnxNode node : nodes) {
+            if (System.nanoTime() - end > 0) {
+                throw node.error("expected shapes that can be computed within 30 s");
+            }
             List<Operand> inputs =
                     node.inputs().stream().map(name -> operand(node, name)).toList();
-            BoundOperator bound = Operators.bind(
-                    new NodeContext(node, inputs, graph.opset(), one.at(0), single ? state.at(0) : 1, folded));
+            NodeContext context =
+                    new NodeContext(node, inputs, graph.opset(), one.at(0), single ? state.at(0) : 1, folded);
+            inputs.stream()
+                    .filter(operand -> operand.constant() != null)
+                    .forEach(constant -> context.countFolded(constant.shape().elements()));
+            BoundOperator bound = Operators.bind(context);
             for (int i = 0; i < Math.min(bound.outputs().size(), node.outputs().size()); i++) {
                 known.put(node.outputs().get(i), bound.outputs().get(i));
             }
@@ -64,7 +77,16 @@ final class Plan {
     }
 
     private Operand operand(OnnxNode node, String name) {
+        HostTensor constant = graph.constants().get(name);
+        Shape weight = graph.weights().get(name);
+        // tensors of the file are looked up when a node reads them: a graph may have many segments
         Operand operand = name.isEmpty() ? Operand.ABSENT : known.get(name);
+        if (operand == null && constant != null) {
+            return Operand.of(constant);
+        }
+        if (operand == null && weight != null) {
+            return Operand.computed(weight, -1);
+        }
         if (operand == null) {
             throw node.error("the input '" + name + "' is an output that is not supported");
         }

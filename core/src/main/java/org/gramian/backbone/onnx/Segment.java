@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
@@ -140,7 +141,7 @@ public final class Segment {
     private Plan plan(List<OnnxNode> operators, Shape state) {
         Map<String, HostTensor> given = new HashMap<>();
         crossings.forEach((name, value) -> given.put(name, value.at(state.at(0))));
-        return new Plan(graph, operators, ends.input, ends.output, given, state);
+        return new Plan(graph, operators, ends.input, ends.output, given, state, new AtomicLong());
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
@@ -43,11 +44,13 @@ public final class Segments {
 
     private final OnnxGraph graph;
     private final List<OnnxNode> nodes;
+    private final AtomicLong folded = new AtomicLong();
     private final Plan plan;
     private final @Nullable Plan other;
     private final Plan one;
     private final Map<String, Integer> lastUse = new HashMap<>();
     private final Map<String, Integer> made = new HashMap<>();
+    private final NavigableSet<Integer> convolutions = new TreeSet<>();
 
     private Segments(OnnxGraph graph) {
         this.graph = graph;
@@ -67,6 +70,9 @@ public final class Segments {
                         graph.input().size(2, DEFAULT_SIZE + 64), graph.input().size(3, DEFAULT_SIZE + 32))
                 : null;
         for (int i = 0; i < nodes.size(); i++) {
+            if (isConvolution(nodes.get(i))) {
+                convolutions.add(i);
+            }
             for (String output : nodes.get(i).outputs()) {
                 made.put(output, i);
             }
@@ -79,7 +85,13 @@ public final class Segments {
 
     private Plan whole(long images, long height, long width) {
         return new Plan(
-                graph, nodes, graph.input().name(), graph.output(), Map.of(), Shape.of(images, 3, height, width));
+                graph,
+                nodes,
+                graph.input().name(),
+                graph.output(),
+                Map.of(),
+                Shape.of(images, 3, height, width),
+                folded);
     }
 
     private @Nullable Plan attempt(long height, long width) {
@@ -194,7 +206,9 @@ public final class Segments {
                 }
             }
             int now = i;
-            live.removeIf(tensor -> lastUse.getOrDefault(tensor, -1) <= now);
+            node.inputs().stream()
+                    .filter(tensor -> lastUse.getOrDefault(tensor, -1) <= now)
+                    .forEach(live::remove);
             boolean image = lastUse.getOrDefault(graph.input().name(), -1) > i;
             boolean alone = !image && live.size() == 1 && live.contains(node.output());
             if (alone && cut(i).isPresent()) {
@@ -256,20 +270,21 @@ public final class Segments {
 
     /** Recognizes tokens by the last feature maps before them with about as many positions. */
     private Optional<Cut> tokens(int index, Operand operand) {
-        for (int i = index; i >= 0; i--) {
-            String name = nodes.get(i).output();
-            Operand maps = plan.get(name);
-            if (maps != null
-                    && maps.rank() == 4
-                    && maps.batch() == 0
-                    && nodes.get(i).operator().contains("Conv")) {
-                long prefix = operand.size(1) - maps.size(2) * maps.size(3);
-                return prefix >= 0 && prefix <= MAX_PREFIX
-                        ? Optional.of(new Cut(new Layout(Kind.TOKENS, (int) prefix), operand.size(2), name))
-                        : Optional.empty();
-            }
+        Integer before = convolutions.floor(index);
+        String name = before == null ? "" : nodes.get(before).output();
+        Operand maps = plan.get(name);
+        if (maps == null) {
+            return Optional.empty();
         }
-        return Optional.empty();
+        long prefix = operand.size(1) - maps.size(2) * maps.size(3);
+        return prefix >= 0 && prefix <= MAX_PREFIX
+                ? Optional.of(new Cut(new Layout(Kind.TOKENS, (int) prefix), operand.size(2), name))
+                : Optional.empty();
+    }
+
+    private boolean isConvolution(OnnxNode node) {
+        Operand maps = plan.get(node.output());
+        return node.operator().contains("Conv") && maps != null && maps.rank() == 4 && maps.batch() == 0;
     }
 
     /**
@@ -327,12 +342,13 @@ public final class Segments {
                 }
             }
             SequencedMap<String, String> tensors = new LinkedHashMap<>();
+            Map<String, Integer> numbers = new HashMap<>(); // of the last equal name
             for (OnnxNode node : graph.nodes()) {
                 for (String tensor : node.outputs()) {
                     String wanted = tidy(tensor, node.operator(), kept.contains(tensor) ? modules : Map.of());
                     String name = wanted;
-                    for (int i = 2; tensors.containsKey(name); i++) {
-                        name = wanted + "_" + i;
+                    while (tensors.containsKey(name)) {
+                        name = wanted + "_" + (numbers.merge(wanted, 1, Integer::sum) + 1);
                     }
                     tensors.put(name, tensor);
                 }

@@ -270,6 +270,9 @@ public final class ShapeOperators {
         List<Range> ranges = new ArrayList<>();
         for (int i = 0; i < starts.length; i++) {
             int axis = at.axis(axes.length == 0 ? i : axes[i], at.in(0).rank());
+            if (ranges.stream().anyMatch(range -> range.axis == axis)) {
+                throw at.error("expected every axis once, found " + axis + " twice");
+            }
             ranges.add(Range.of(at, axis, starts[i], ends[i], steps.length == 0 ? 1 : steps[i]));
         }
         return ranges;

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
@@ -66,7 +67,7 @@ class OnnxFileTest {
     private static void run(OnnxGraph graph, Map<String, StoredTensor> weights) {
         List<Segment> segments = Segments.of(graph);
         Plan plan = new Plan(
-                graph, Fusion.fused(graph), graph.input().name(), graph.output(), Map.of(), Shape.of(1, 3, 32, 32));
+                graph, Fusion.fused(graph), graph.input().name(), graph.output(), Map.of(), Shape.of(1, 3, 32, 32), new AtomicLong());
         boolean large = graph.weights().values().stream().anyMatch(shape -> shape.elements() > 1 << 20);
         if (large || plan.largest() > 1 << 20) {
             return; // only a test need not compute it

@@ -4,11 +4,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -18,17 +22,20 @@ import org.slf4j.LoggerFactory;
  * The current model, reloaded when a file of it changed and then stayed unchanged for a second.
  *
  * <p>Every use of the model holds a lease. A replaced model is freed when its last lease is closed: a request ends with the
- * model that it started with. The new model is loaded first; if it cannot be loaded, that is reported and the old one stays.
+ * model that it started with. The new model is loaded first; if it cannot be loaded in time, that is reported and the old one
+ * stays until the files change again.
  */
 final class ModelSlot implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ModelSlot.class);
 
     private static final long POLL_MILLIS = 250;
     private static final long STABLE_NANOS = 1_000_000_000L;
+    private static final Duration MAX_LOAD_TIME = Duration.ofMinutes(5);
 
     private final LoadedModel.Source source;
     private final Meters meters;
     private final Consumer<String> events;
+    private final Duration maxLoadTime;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().name("gramian-reload").daemon().factory());
     private List<Optional<FileVersion>> loaded;
@@ -99,6 +106,12 @@ final class ModelSlot implements AutoCloseable {
     }
 
     ModelSlot(LoadedModel.Source source, Meters meters, Consumer<String> events) throws IOException {
+        this(source, meters, events, MAX_LOAD_TIME);
+    }
+
+    ModelSlot(LoadedModel.Source source, Meters meters, Consumer<String> events, Duration maxLoadTime)
+            throws IOException {
+        this.maxLoadTime = maxLoadTime;
         this.source = source;
         this.meters = meters;
         this.events = events;
@@ -131,7 +144,7 @@ final class ModelSlot implements AutoCloseable {
         loaded = versions();
         seen = loaded;
         try {
-            ServedModel next = source.loader().load(events);
+            ServedModel next = load();
             replace(next);
             meters.reloaded(true);
             events.accept("reloaded the model " + next.name() + ": its file has changed");
@@ -139,6 +152,30 @@ final class ModelSlot implements AutoCloseable {
             meters.reloaded(false);
             events.accept("keeping the current model, the new one cannot be used: "
                     + (wrong.getMessage() == null ? wrong : wrong.getMessage()));
+        }
+    }
+
+    /** Loads on a thread of its own, which is abandoned if it does not end in time. */
+    private ServedModel load() throws Throwable {
+        CompletableFuture<ServedModel> load = new CompletableFuture<>();
+        var _ = Thread.ofPlatform().name("gramian-load").daemon().start(() -> {
+            try {
+                ServedModel next = source.loader().load(events);
+                if (!load.complete(next)) {
+                    next.release();
+                }
+            } catch (Throwable failed) {
+                load.completeExceptionally(failed);
+            }
+        });
+        try {
+            return load.orTimeout(maxLoadTime.toNanos(), TimeUnit.NANOSECONDS).join();
+        } catch (CompletionException failed) {
+            if (failed.getCause() instanceof TimeoutException) {
+                throw new IOException("it did not load within " + maxLoadTime.toSeconds()
+                        + " s; this load is abandoned, and the next change of the file is loaded");
+            }
+            throw failed.getCause() == null ? failed : failed.getCause();
         }
     }
 

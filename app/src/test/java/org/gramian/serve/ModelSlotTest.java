@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -64,6 +67,37 @@ class ModelSlotTest {
             assertThat(events.poll(20, TimeUnit.SECONDS)).contains("simulated");
             TinyModel.write(file, "center:32");
             assertThat(events.poll(20, TimeUnit.SECONDS)).isNotBlank();
+        }
+    }
+
+    @Test
+    void abandonsAStuckLoad() throws Exception {
+        AtomicInteger loads = new AtomicInteger();
+        CountDownLatch never = new CountDownLatch(1);
+        LoadedModel.Source plain = Served.source(file);
+        LoadedModel.Source source = new LoadedModel.Source(plain.files(), say -> {
+            if (loads.incrementAndGet() == 2) {
+                await(never);
+            }
+            return plain.loader().load(say);
+        });
+        Meters meters = new Meters(new Admission(ServeOptions.Limits.DEFAULT));
+        try (ModelSlot slot = new ModelSlot(source, meters, events::add, Duration.ofSeconds(3))) {
+            TinyModel.write(file, "resize:40");
+            assertThat(events.poll(20, TimeUnit.SECONDS)).contains("abandoned");
+            slot.lease().close();
+            TinyModel.write(file, "center:32");
+            assertThat(events.poll(20, TimeUnit.SECONDS)).contains("reloaded");
+            never.countDown();
+            assertThat(loads.get()).isEqualTo(3);
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 }

@@ -29,6 +29,7 @@ public final class Sha256 {
 
     /** Returns the hash of a file, 32 bytes. */
     public static byte[] of(Path file) throws IOException {
+        RegularFile.attributes(file);
         MessageDigest digest = digest();
         try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
             in.transferTo(OutputStream.nullOutputStream());

@@ -6,12 +6,13 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.gramian.basis.RegularFile;
+import org.gramian.basis.RegularFile.NotRegularException;
 import org.gramian.image.FileHeader.BmpHeader;
 import org.gramian.image.FileHeader.GifHeader;
 import org.gramian.image.FileHeader.Kind;
@@ -136,6 +137,8 @@ public final class ImageReader {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file, found none with that name");
         } catch (AccessDeniedException e) {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file that may be read, found permission denied");
+        } catch (NotRegularException e) {
+            return new Unreadable(Problem.INACCESSIBLE, e.getReason());
         } catch (IOException e) {
             return new Unreadable(
                     Problem.INACCESSIBLE,
@@ -144,14 +147,9 @@ public final class ImageReader {
     }
 
     private ReadResult readFile(Path file) throws IOException {
-        // Checked before opening: opening a pipe would block.
-        BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
-        if (!attributes.isRegularFile()) {
-            String kind = attributes.isDirectory() ? "a directory" : "something that is not a regular file";
-            return new Unreadable(Problem.INACCESSIBLE, "expected a file, found " + kind);
-        }
-        return attributes.size() > limits.bytes()
-                ? tooManyBytes(attributes.size())
+        long size = RegularFile.attributes(file).size();
+        return size > limits.bytes()
+                ? tooManyBytes(size)
                 : readContent(Files.readAllBytes(file), ImageReader::never);
     }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
+import org.gramian.basis.RegularFile;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.Settings;
@@ -68,7 +69,7 @@ public record ExistingRun(Path folder) {
 
     private Optional<List<String>> folds() throws IOException {
         Path file = folder.resolve(FOLDS);
-        return Files.exists(file) ? Optional.of(Files.readAllLines(file)) : Optional.empty();
+        return Files.exists(file) ? Optional.of(RegularFile.lines(file)) : Optional.empty();
     }
 
     /** Writes configuration and selected folds; those of an existing run are added to its selection. */

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.RegularFile;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.run.ExistingRun;
 
@@ -76,7 +77,7 @@ public record RunFolder(Path path) {
     }
 
     Path images() throws IOException {
-        return Path.of(Files.readAllLines(path.resolve(IMAGES)).getFirst().strip());
+        return Path.of(RegularFile.lines(path.resolve(IMAGES)).getFirst().strip());
     }
 
     /** Returns the path of the images as it was typed, unless there is no {@value #IMAGES}. */
@@ -94,7 +95,7 @@ public record RunFolder(Path path) {
 
     private List<String> lines() throws IOException {
         Path file = path.resolve(IMAGES);
-        return Files.exists(file) ? Files.readAllLines(file) : List.of();
+        return Files.exists(file) ? RegularFile.lines(file) : List.of();
     }
 
     boolean hasCheckpoint() throws IOException {

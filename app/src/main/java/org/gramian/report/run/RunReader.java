@@ -1,7 +1,6 @@
 package org.gramian.report.run;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,6 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.gramian.basis.RegularFile;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.gallery.Gallery;
 import org.gramian.image.audit.AuditReport;
@@ -133,7 +133,7 @@ public final class RunReader {
         requireSize(file, MAX_CONFIG_BYTES, "a configuration");
         List<RunData.ConfigRow> rows = new ArrayList<>();
         String section = "";
-        for (String line : Files.readAllLines(file, StandardCharsets.UTF_8)) {
+        for (String line : RegularFile.lines(file)) {
             if (line.strip().equals("chosen:")) {
                 break; // the origins contain the same
             }
@@ -153,7 +153,7 @@ public final class RunReader {
     private static RunData.AuditSummary audit(Path file) throws IOException {
         requireSize(file, MAX_AUDIT_BYTES, "an audit");
         try {
-            return AUDIT.readValue(Files.readAllBytes(file), RunData.AuditSummary.class);
+            return AUDIT.readValue(RegularFile.bytes(file), RunData.AuditSummary.class);
         } catch (JacksonException damaged) {
             throw new IOException(
                     file + ": expected an audit with images and findings in JSON, found something else", damaged);

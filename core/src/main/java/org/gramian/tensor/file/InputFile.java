@@ -10,11 +10,11 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
+import org.gramian.basis.RegularFile;
+import org.gramian.basis.RegularFile.NotRegularException;
 
 /** File open for reading; every failure is a {@link TensorFileException}. */
 public record InputFile(Path path, FileChannel channel, long size) implements Closeable {
@@ -24,16 +24,10 @@ public record InputFile(Path path, FileChannel channel, long size) implements Cl
     /** Opens a regular file. */
     public static InputFile open(Path path) throws TensorFileException {
         try {
-            // checked before opening: opening a pipe would block
-            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
-            if (!attributes.isRegularFile()) {
-                String kind = attributes.isDirectory() ? "a directory" : "something that is not a regular file";
-                throw new TensorFileException(path, "expected a file, found " + kind);
-            }
-            FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
-            return new InputFile(path, channel, attributes.size());
-        } catch (TensorFileException e) {
-            throw e;
+            long size = RegularFile.attributes(path).size();
+            return new InputFile(path, FileChannel.open(path, StandardOpenOption.READ), size);
+        } catch (NotRegularException e) {
+            throw new TensorFileException(path, e.getReason(), e);
         } catch (NoSuchFileException e) {
             throw new TensorFileException(path, "expected a file, found none with that name", e);
         } catch (AccessDeniedException e) {

@@ -29,6 +29,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.gramian.basis.RegularFile;
 import org.gramian.basis.Sha256;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
@@ -402,7 +403,7 @@ public final class FeatureExtraction {
             return reader.read(file);
         }
         try {
-            byte[] content = Files.readAllBytes(file);
+            byte[] content = RegularFile.bytes(file);
             return Arrays.equals(Sha256.of(content), expected.get())
                     ? reader.read(content)
                     : new Unreadable(Problem.INACCESSIBLE, "the file changed meanwhile");

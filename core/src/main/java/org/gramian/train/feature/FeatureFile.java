@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.RegularFile;
 import org.gramian.image.ReadResult.Unreadable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
@@ -82,6 +83,7 @@ final class FeatureFile {
 
     static FeatureFile open(Path file, int expected) throws IOException {
         MemorySegment all;
+        RegularFile.attributes(file);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             if (channel.size() < ALIGNMENT) {
                 throw new IOException("it has only " + channel.size() + " bytes");

@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.gramian.basis.QuotedText;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
@@ -124,9 +126,14 @@ public final class Console {
         }
     }
 
+    /** Returns lines whose control characters, as those of file names, do not reach a terminal. */
+    static String safe(String lines) {
+        return lines.lines().map(QuotedText::visible).collect(Collectors.joining(System.lineSeparator()));
+    }
+
     private void println(String text) {
         PrintWriter err = command.commandLine().getErr();
-        err.println(Progress.Bar.eraser() + text);
+        err.println(Progress.Bar.eraser() + safe(text));
         err.flush();
     }
 

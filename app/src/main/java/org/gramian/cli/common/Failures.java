@@ -176,7 +176,7 @@ public final class Failures {
                 .println(
                         Console.isJson(line.getCommandSpec())
                                 ? Console.json("error", Map.of("text", sentence))
-                                : Progress.Bar.eraser() + line.getCommandSpec().qualifiedName() + ": " + sentence);
+                                : Progress.Bar.eraser() + line.getCommandSpec().qualifiedName() + ": " + Console.safe(sentence));
         line.getErr().flush();
     }
 

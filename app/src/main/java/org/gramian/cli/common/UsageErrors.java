@@ -23,7 +23,7 @@ public final class UsageErrors {
     public static int report(CommandLine.ParameterException wrong, String[] arguments) {
         PrintWriter err = wrong.getCommandLine().getErr();
         String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
-        err.println(command + ": " + sentence(wrong));
+        err.println(Console.safe(command + ": " + sentence(wrong)));
         err.println(CommandHint.in("try '" + command + " --help'"));
         return ExitCode.USAGE;
     }

@@ -24,6 +24,7 @@ import org.gramian.model.ModelFile;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 class FailuresTest {
     /** A command that throws a given exception. */
@@ -51,6 +52,42 @@ class FailuresTest {
         assertThat(run.code()).as(run.err()).isEqualTo(code);
         assertThat(run.err()).startsWith("gramian fail: ").contains(words).doesNotContain("\tat ");
         assertThat(run.err().lines()).hasSize(1);
+    }
+
+    /** A command that says a given text in every way. */
+    @Command(name = "say")
+    private static final class Saying implements Callable<Integer> {
+        private final String text;
+
+        @Mixin
+        private Console console = new Console();
+
+        private Saying(String text) {
+            this.text = text;
+        }
+
+        @Override
+        public Integer call() {
+            console.say(text);
+            console.warn(text);
+            console.line(text);
+            return 0;
+        }
+    }
+
+    /** Names of files may contain any character but a slash. */
+    @Test
+    void escapesDoNotReachTheTerminal() {
+        String name = "1 hidden folder was skipped: .\u001b]0;owned\u0007\u202egpj";
+        StringWriter err = new StringWriter();
+        CommandLine line = Main.commandLine()
+                .addSubcommand(new CommandLine(new Saying(name)))
+                .addSubcommand(new CommandLine(new Failing(new IOException(name))))
+                .setErr(new PrintWriter(err));
+        line.execute("say");
+        line.execute("fail");
+        line.execute("say", name);
+        assertThat(err.toString()).contains("owned").doesNotContain("\u001b]", "\u0007", "\u202e");
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.image.crop.Preprocessing.Order;
+import org.gramian.tensor.library.CacheFolder;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -48,16 +49,26 @@ public final class InputOptions {
 
     /** Returns the import of ONNX files into the folder of weights. */
     public OnnxImport onnx(Consumer<String> remarks) {
-        return new OnnxImport(store(), Optional.ofNullable(input).map(InputOptions::parse), remarks);
+        return importer(store(), remarks);
     }
 
-    /** Returns the value of a backbone option for settings: an ONNX file is installed first. */
+    private OnnxImport importer(WeightStore store, Consumer<String> remarks) {
+        return new OnnxImport(store, Optional.ofNullable(input).map(InputOptions::parse), remarks);
+    }
+
+    /**
+     * Returns the value of a backbone option for settings. An ONNX file is converted into the cache, not into the folder of weights:
+     * nothing is known of its training.
+     */
     public String resolve(String nameOrFile, Consumer<String> remarks) throws IOException {
         if (input != null && !WeightStore.isOnnx(nameOrFile)) {
             throw new IllegalArgumentException(
                     "--input: expected an ONNX file as backbone, found '" + nameOrFile + "', which states its own");
         }
-        return onnx(remarks).resolve(nameOrFile);
+        return WeightStore.isOnnx(nameOrFile)
+                ? importer(new WeightStore(CacheFolder.ofProcess().resolve("onnx")), remarks)
+                        .convert(Path.of(nameOrFile))
+                : onnx(remarks).resolve(nameOrFile);
     }
 
     /** Parses a preprocessing. Means and standard deviations of at most 1 are fractions of 255. */

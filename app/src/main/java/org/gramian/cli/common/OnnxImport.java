@@ -112,8 +112,11 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
         });
     }
 
-    /** Installs the network of a file under a name made of the file's name and a checksum, unless it is installed. */
-    public String install(Path file) throws IOException {
+    /**
+     * Writes the network of a file under a name made of the file's name and a checksum, unless it is there, and returns what settings
+     * call it.
+     */
+    String convert(Path file) throws IOException {
         return open(file, (content, reference, _) -> {
             Preprocessing preprocessing = preprocessing(reference);
             String name = stem(file) + "-" + checksum(content, preprocessing);
@@ -121,7 +124,8 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
             Backbone backbone = backbone(name, content, file, preprocessing);
             if (!store.holds(installed)) {
                 install(backbone, content, file, reference);
-                remarks.accept("installed " + file + " as the backbone " + name);
+                remarks.accept("uses " + file + " as the backbone " + name + "; to install it: gramian weights import NAME "
+                        + file);
             }
             return reference(installed);
         });
@@ -134,11 +138,8 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
                 : store.file(name).toAbsolutePath().toString();
     }
 
-    /** Returns the value of a backbone option for settings: an ONNX file is installed first. */
-    public String resolve(String nameOrFile) throws IOException {
-        if (WeightStore.isOnnx(nameOrFile)) {
-            return install(Path.of(nameOrFile));
-        }
+    /** Returns what settings call a backbone. */
+    String resolve(String nameOrFile) {
         boolean own = WeightName.isWellFormed(nameOrFile)
                 && !Backbones.names().contains(nameOrFile)
                 && store.holds(new WeightName(nameOrFile, nameOrFile));

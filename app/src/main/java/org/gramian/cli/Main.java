@@ -37,6 +37,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The command line {@code gramian} and its exit codes. */
 @Command(
@@ -138,6 +139,9 @@ public final class Main implements Runnable {
         }
         line.setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(Path.class, Main::path)
+                .registerConverter(Integer.class, Main::integer)
+                .registerConverter(int.class, Main::integer)
+                .registerConverter(long.class, Main::longInteger)
                 .setUsageHelpWidth(120)
                 .setParameterExceptionHandler(UsageErrors::report)
                 .setExecutionStrategy(Failures::run)
@@ -145,6 +149,22 @@ public final class Main implements Runnable {
         HelpLayout.groupCommands(line);
         line.getSubcommands().forEach(Main::addHelp);
         return line;
+    }
+
+    private static int integer(String text) {
+        long value = longInteger(text);
+        if (value != (int) value) {
+            throw new TypeConversionException("'" + text + "' is not a whole number of at most " + Integer.MAX_VALUE);
+        }
+        return (int) value;
+    }
+
+    /** Parses ASCII digits; Java's own parsing accepts those of every script. */
+    private static long longInteger(String text) {
+        if (!text.matches("[+-]?\\d{1,18}")) {
+            throw new TypeConversionException("'" + text + "' is not a whole number");
+        }
+        return Long.parseLong(text);
     }
 
     private static void addBuiltIn(CommandLine line, String name, Object command, String header) {

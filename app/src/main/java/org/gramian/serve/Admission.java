@@ -36,6 +36,9 @@ final class Admission {
     /** Smaller images do not count for the estimate: they take most of their time regardless of pixels. */
     private static final long MEASURED_PIXELS = 1_000_000;
 
+    /** First measurements, which do not count: libraries are loaded and code is compiled. */
+    private static final int WARM_UP = 8;
+
     private final int decoders;
     private final long maxBytes;
     private final int maxImages;
@@ -51,6 +54,8 @@ final class Admission {
     private int images;
     private int explanations;
     private int requests;
+    private int batchesComputed;
+    private int imagesDecoded;
     private boolean closed;
 
     Admission(ServeOptions.Limits limits) {
@@ -194,11 +199,15 @@ final class Admission {
     }
 
     synchronized void computed(int count, Duration time) {
-        imageSeconds = average(imageSeconds, count, time);
+        batchesComputed++;
+        if (batchesComputed > WARM_UP) {
+            imageSeconds = average(imageSeconds, count, time);
+        }
     }
 
     synchronized void decoded(long pixelCount, Duration time) {
-        if (pixelCount >= MEASURED_PIXELS) {
+        imagesDecoded++;
+        if (pixelCount >= MEASURED_PIXELS && imagesDecoded > WARM_UP) {
             double measured = DECAY * pixelSeconds + (1 - DECAY) * seconds(time) / pixelCount;
             pixelSeconds = Math.max(LEAST_PIXEL_SECONDS, measured);
         }

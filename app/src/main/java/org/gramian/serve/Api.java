@@ -277,13 +277,9 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
             return fallback;
         }
         int least = Math.min(fallback, 1);
-        try {
-            int number = Integer.parseInt(text.get());
-            if (number >= least && number <= most) {
-                return number;
-            }
-        } catch (NumberFormatException _) {
-            // same error as for a number out of range
+        int number = text.get().matches("\\d{1,9}") ? Integer.parseInt(text.get()) : -1;
+        if (number >= least && number <= most) {
+            return number;
         }
         throw HttpError.wrong("expected " + name + " as a whole number from " + least + " to " + most + ", found "
                 + QuotedText.text(text.get()));

@@ -65,7 +65,9 @@ final class RequestBody {
                             + "; images are compressed already: send them as they are");
         }
         if (context.req().getContentLengthLong() > limits.bytes()) {
-            drain(context.req(), limits);
+            if (context.header("Expect") == null) { // else reading would ask the client for the body
+                drain(context.req(), limits);
+            }
             throw tooLarge(limits);
         }
     }

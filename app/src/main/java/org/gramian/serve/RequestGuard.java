@@ -6,6 +6,8 @@ import io.javalin.http.Context;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -60,10 +62,12 @@ record RequestGuard(ServeOptions options) {
             throw new HttpError(403, "other-origin", "expected a same-origin request, found a cross-origin one");
         }
         boolean isProtected = context.path().startsWith("/v1") || context.path().startsWith("/metrics");
-        if (options.token().isPresent() && isProtected && !isKnown(context.header("Authorization"))) {
+        if (options.token().isPresent()
+                && isProtected
+                && !isKnown(Collections.list(context.req().getHeaders("Authorization")))) {
             context.header("WWW-Authenticate", "Bearer");
             throw new HttpError(
-                    401, "token", "expected the header 'Authorization: Bearer TOKEN' with this server's token");
+                    401, "token", "expected one header 'Authorization: Bearer TOKEN' with this server's token");
         }
         checkMethod(context);
     }
@@ -86,11 +90,13 @@ record RequestGuard(ServeOptions options) {
         return METHODS.containsKey(path) ? path : "other";
     }
 
-    private boolean isKnown(@Nullable String authorization) {
-        if (authorization == null || !authorization.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
+    private boolean isKnown(List<String> authorizations) {
+        if (authorizations.size() != 1
+                || !authorizations.getFirst().toLowerCase(Locale.ROOT).startsWith(BEARER)) {
             return false;
         }
-        byte[] given = authorization.substring(BEARER.length()).strip().getBytes(StandardCharsets.UTF_8);
+        byte[] given =
+                authorizations.getFirst().substring(BEARER.length()).strip().getBytes(StandardCharsets.UTF_8);
         byte[] wanted = options.token().orElseThrow().getBytes(StandardCharsets.UTF_8);
         return MessageDigest.isEqual(wanted, given);
     }

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
@@ -240,6 +241,31 @@ class MalformedRequestTest {
             String answer = read(socket);
             assertThat(answer).matches("(?s)(HTTP/1.1 (400|405|408|411|413|415|505) .*)?");
             assertNoInternals(answer);
+        }
+    }
+
+    /** The client sends its body after 100 only, which a body over the limit does not get. */
+    @Test
+    void expectationOfTooLargeBodyIsNotMet() throws Exception {
+        try (Socket socket = connect()) {
+            socket.getOutputStream()
+                    .write(head(
+                            "POST /v1/predict",
+                            "Content-Type: image/png\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n"));
+            assertThat(read(socket)).startsWith("HTTP/1.1 413");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'secret', 200", "'secret,secret', 401", "'secret,other', 401", "'other,secret', 401"})
+    void oneAuthorizationHeaderIsRequired(String tokens, int status) throws Exception {
+        ServeOptions options = new ServeOptions("localhost", 0, Optional.of("secret"), Limits.DEFAULT);
+        try (Served guarded = Served.start(folder, options)) {
+            HttpRequest.Builder request = guarded.to("/v1/model");
+            for (String token : tokens.split(",", -1)) {
+                request.header("Authorization", "Bearer " + token);
+            }
+            assertThat(guarded.send(request).statusCode()).isEqualTo(status);
         }
     }
 

@@ -31,8 +31,9 @@ public record Temperature(double value, String source) {
     static final double PRIOR = 4;
 
     public Temperature {
-        if (!(value > 0) || Double.isInfinite(value)) {
-            throw new IllegalArgumentException("expected a finite temperature above 0, found " + value);
+        if (!(value >= ModelCard.LEAST_TEMPERATURE) || Double.isInfinite(value)) {
+            throw new IllegalArgumentException(
+                    "expected a finite temperature of at least " + ModelCard.LEAST_TEMPERATURE + ", found " + value);
         }
     }
 

@@ -17,7 +17,7 @@ import org.gramian.image.crop.Preprocessing;
  * @param classes names, in the order of the scores; at least 2, none blank, no two equal
  * @param preprocessing channel order, mean and standard deviation that the backbone expects
  * @param crops crops of an image that are averaged (the plan's {@linkplain CropPlan#testing testing} crops)
- * @param temperature divisor of the scores before the softmax, positive and finite; 1 without calibration
+ * @param temperature divisor of the scores before the softmax, finite and at least 1e-6; 1 without calibration
  * @param origin how it was trained, by key: protocol, fold, fingerprint, seed, versions, weights, configuration; no clock time
  * @param metrics metrics of the test set, by name
  * @param openSet what tells images of no class; empty if the model classifies every image
@@ -30,6 +30,9 @@ public record ModelCard(
         SequencedMap<String, String> origin,
         SequencedMap<String, Double> metrics,
         Optional<OpenSet> openSet) {
+    /** Scores divided by less could overflow. */
+    public static final double LEAST_TEMPERATURE = 1e-6;
+
     /** Creates the card of a model that classifies every image. */
     public ModelCard(
             List<String> classes,
@@ -50,8 +53,9 @@ public record ModelCard(
             throw new IllegalArgumentException("expected a model of at least 2 classes, found " + classes.size());
         }
         requireNames(classes);
-        if (!(temperature > 0) || !Double.isFinite(temperature)) {
-            throw new IllegalArgumentException("expected a positive finite temperature, found " + temperature);
+        if (!(temperature >= LEAST_TEMPERATURE) || !Double.isFinite(temperature)) {
+            throw new IllegalArgumentException(
+                    "expected a finite temperature of at least " + LEAST_TEMPERATURE + ", found " + temperature);
         }
     }
 

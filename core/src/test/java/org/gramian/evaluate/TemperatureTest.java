@@ -79,8 +79,8 @@ final class TemperatureTest {
 
     @Test
     void invalidTemperaturesAreRefused() {
-        for (double value : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) {
-            assertRejected(() -> new Temperature(value, "images"), "0", value);
+        for (double value : new double[] {0, -1, 1e-320, Double.NaN, Double.POSITIVE_INFINITY}) {
+            assertRejected(() -> new Temperature(value, "images"), "1.0E-6", value);
         }
         assertRejected(() -> fit(List.of()));
     }

@@ -127,6 +127,7 @@ final class HostileModelFileTest {
                 arguments("crops", "ten:4096", facts("50000000", "167772160")),
                 arguments("temperature", "warm", facts("temperature", "'warm'")),
                 arguments("temperature", "0", facts("0.0")),
+                arguments("temperature", "1e-320", facts("1.0E-320")),
                 arguments("temperature", "NaN", facts("NaN")),
                 arguments("origin", "{\"a\":1}", facts("origin", "'1'")),
                 arguments("origin", "{\"a\":\"1\",\"a\":\"2\"}", facts("JSON", "origin")),

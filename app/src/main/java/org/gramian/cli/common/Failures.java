@@ -114,6 +114,9 @@ public final class Failures {
     }
 
     public static int code(Throwable failed) {
+        if (isDefect(failed)) {
+            return ExitCode.FAILED;
+        }
         return switch (failed) {
             case UncheckedIOException wrapped -> code(Objects.requireNonNull(wrapped.getCause()));
             case DatasetException _, UnreadableImageException _, UnfitDataException _ -> ExitCode.DATA;
@@ -126,16 +129,32 @@ public final class Failures {
         };
     }
 
+    /** Returns whether a library rejected what this program gave it, rather than this program what the user gave. */
+    private static boolean isDefect(Throwable failed) {
+        boolean unchecked = failed instanceof IllegalArgumentException || failed instanceof IllegalStateException;
+        StackTraceElement[] trace = failed.getStackTrace();
+        return unchecked
+                && !(failed instanceof InvalidPathException)
+                && trace.length > 0
+                && !trace[0].getClassName().startsWith("org.gramian.");
+    }
+
+    private static String internal(Throwable failed) {
+        return "internal error: " + failed + "; please report it with the command and the output of GRAMIAN_DEBUG=1";
+    }
+
     /** Returns the error message of a failure, without the command name. */
     public static String message(Throwable failed) {
+        if (isDefect(failed)) {
+            return internal(failed);
+        }
         return switch (failed) {
             case UncheckedIOException wrapped -> sentence(Objects.requireNonNull(wrapped.getCause()));
             case IOException wrong -> sentence(wrong);
             case OutOfMemoryError full -> full(full);
             case InvalidPathException wrong when !FileNames.isUtf8() -> FileNames.problem(wrong.getInput());
             case IllegalArgumentException _, IllegalStateException _, LibtorchException _ -> text(failed);
-            default ->
-                "internal error: " + failed + "; please report it with the command and the output of GRAMIAN_DEBUG=1";
+            default -> internal(failed);
         };
     }
 
@@ -176,7 +195,8 @@ public final class Failures {
                 .println(
                         Console.isJson(line.getCommandSpec())
                                 ? Console.json("error", Map.of("text", sentence))
-                                : Progress.Bar.eraser() + line.getCommandSpec().qualifiedName() + ": " + Console.safe(sentence));
+                                : Progress.Bar.eraser() + line.getCommandSpec().qualifiedName() + ": "
+                                        + Console.safe(sentence));
         line.getErr().flush();
     }
 

@@ -54,6 +54,24 @@ class FailuresTest {
         assertThat(run.err().lines()).hasSize(1);
     }
 
+    /** A number that the program itself parsed wrongly is no mistake of the user. */
+    @Test
+    void rejectionByALibraryIsADefect() {
+        assertSaid(
+                catchThrowable(() -> Integer.parseInt("x")),
+                ExitCode.FAILED,
+                "internal error",
+                "NumberFormatException");
+        assertSaid(new IllegalArgumentException("expected a, found b"), ExitCode.USAGE, "expected a, found b");
+    }
+
+    @Test
+    void numbersHaveAsciiDigits() {
+        Run run = Run.of("serve", "model.safetensors", "--port", "\uff18\uff10\uff18\uff10");
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.err()).contains("--port", "whole number");
+    }
+
     /** A command that says a given text in every way. */
     @Command(name = "say")
     private static final class Saying implements Callable<Integer> {

@@ -181,7 +181,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         }
 
         private static int tableBytes(int flags) {
-            return (flags & 0x80) == 0 ? 0 : 3 << (flags & 7) + 1;
+            return (flags & 0x80) == 0 ? 0 : 3 << ((flags & 7) + 1);
         }
 
         private int next() {

@@ -148,9 +148,7 @@ public final class ImageReader {
 
     private ReadResult readFile(Path file) throws IOException {
         long size = RegularFile.attributes(file).size();
-        return size > limits.bytes()
-                ? tooManyBytes(size)
-                : readContent(Files.readAllBytes(file), ImageReader::never);
+        return size > limits.bytes() ? tooManyBytes(size) : readContent(Files.readAllBytes(file), ImageReader::never);
     }
 
     private ReadResult readSized(ImageContent file) throws IOException {

@@ -24,7 +24,8 @@ class RegularFileTest {
         assertThat(RegularFile.lines(link)).containsExactly("a", "b");
         assertThatThrownBy(() -> RegularFile.bytes(folder))
                 .isInstanceOfSatisfying(
-                        NotRegularException.class, wrong -> assertThat(wrong.getReason()).contains("a directory"));
+                        NotRegularException.class,
+                        wrong -> assertThat(wrong.getReason()).contains("a directory"));
         assertThatThrownBy(() -> RegularFile.bytes(folder.resolve("none"))).isInstanceOf(NoSuchFileException.class);
     }
 

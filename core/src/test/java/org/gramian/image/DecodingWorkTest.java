@@ -59,12 +59,24 @@ final class DecodingWorkTest {
 
     private static byte[] tiff(int side, int compression, byte[] data) {
         int[][] tags = {
-            {256, 3, side}, {257, 3, side}, {258, 3, 8}, {259, 3, compression}, {262, 3, 1}, {273, 4, 8}, {277, 3, 1},
-            {278, 3, side}, {279, 4, data.length}
+            {256, 3, side},
+            {257, 3, side},
+            {258, 3, 8},
+            {259, 3, compression},
+            {262, 3, 1},
+            {273, 4, 8},
+            {277, 3, 1},
+            {278, 3, side},
+            {279, 4, data.length}
         };
         int directory = 8 + data.length + (data.length & 1);
         ByteBuffer out = ByteBuffer.allocate(directory + 6 + 12 * tags.length).order(ByteOrder.LITTLE_ENDIAN);
-        out.put((byte) 'I').put((byte) 'I').putShort((short) 42).putInt(directory).put(data).position(directory);
+        out.put((byte) 'I')
+                .put((byte) 'I')
+                .putShort((short) 42)
+                .putInt(directory)
+                .put(data)
+                .position(directory);
         out.putShort((short) tags.length);
         for (int[] tag : tags) {
             out.putShort((short) tag[0]).putShort((short) tag[1]).putInt(1).putInt(tag[2]);

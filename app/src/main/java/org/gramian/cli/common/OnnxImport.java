@@ -124,8 +124,8 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
             Backbone backbone = backbone(name, content, file, preprocessing);
             if (!store.holds(installed)) {
                 install(backbone, content, file, reference);
-                remarks.accept("uses " + file + " as the backbone " + name + "; to install it: gramian weights import NAME "
-                        + file);
+                remarks.accept("uses " + file + " as the backbone " + name
+                        + "; to install it: gramian weights import NAME " + file);
             }
             return reference(installed);
         });

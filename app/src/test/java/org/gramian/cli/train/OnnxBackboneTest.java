@@ -46,7 +46,8 @@ final class OnnxBackboneTest extends TrainFixture {
                 .has(facts("imagenet", "--input", "small-backbone-"))
                 .doesNotContain("Exception");
         Path model = Files.move(out.resolve("model.safetensors"), root.resolve("model.safetensors"));
-        assertThat(root.resolve("weights").resolve(ModelFile.header(model).backbone().name() + ".safetensors"))
+        assertThat(root.resolve("weights")
+                        .resolve(ModelFile.header(model).backbone().name() + ".safetensors"))
                 .doesNotExist();
         Files.delete(network);
         ModelHeader header = ModelFile.header(model);

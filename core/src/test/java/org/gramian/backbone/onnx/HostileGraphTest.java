@@ -15,8 +15,8 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.crop.Preprocessing;
 import org.gramian.basis.Protobuf.Writer;
+import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.file.TensorFileException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,8 +68,17 @@ class HostileGraphTest {
         int n = 3_000;
         Writer reductions = chain(n, i -> node("ReduceMax", "big", "m" + i))
                 .message(1, node("ConstantOfShape", "s", "big"))
-                .message(1, node("Concat", String.join(" ", IntStream.range(0, n).mapToObj(i -> "m" + i).toList()), "all")
-                        .message(5, attribute("axis", 0)))
+                .message(
+                        1,
+                        node(
+                                        "Concat",
+                                        String.join(
+                                                " ",
+                                                IntStream.range(0, n)
+                                                        .mapToObj(i -> "m" + i)
+                                                        .toList()),
+                                        "all")
+                                .message(5, attribute("axis", 0)))
                 .message(1, node("ReduceMax", "all", "sum").message(5, attribute("keepdims", 0)))
                 .message(1, node("Add", "x sum", "y"))
                 .message(5, integers("s", big));
@@ -95,17 +104,31 @@ class HostileGraphTest {
                 .message(5, integers("axes", eight));
         int m = 60;
         Writer erf = chain(m, i -> node("Erf", "t" + i, "t" + (i + 1)))
-                .message(1, node("ConstantOfShape", "s", "t0")
-                        .message(5, new Writer().text(1, "value").message(5, OnnxWriter.tensor("", HostTensor.number(4.9)))))
+                .message(
+                        1,
+                        node("ConstantOfShape", "s", "t0")
+                                .message(
+                                        5,
+                                        new Writer()
+                                                .text(1, "value")
+                                                .message(5, OnnxWriter.tensor("", HostTensor.number(4.9)))))
                 .message(1, node("ReduceMax", "t" + m, "sum").message(5, attribute("keepdims", 0)))
                 .message(1, node("Add", "x sum", "y"))
                 .message(5, integers("s", big));
         int k = 20_000;
         Writer relu = chain(k, i -> node("Relu", name(i, k), name(i + 1, k)));
-        Writer mul = chain(k, i -> node("Mul", name(i, k) + " c", name(i + 1, k))).message(5, integers("c", 1));
+        Writer mul =
+                chain(k, i -> node("Mul", name(i, k) + " c", name(i + 1, k))).message(5, integers("c", 1));
         Writer same = chain(k, i -> node("Relu", i == 0 ? "x" : odd(i), i == k - 1 ? "y" : odd(i + 1)));
-        Writer transposes = chain(k, i -> node("Transpose", name(i, k), name(i + 1, k))
-                .message(5, new Writer().text(1, "perm").integers(8, new long[] {0, 1, 3, 2}).integer(20, 7)));
+        Writer transposes = chain(
+                k,
+                i -> node("Transpose", name(i, k), name(i + 1, k))
+                        .message(
+                                5,
+                                new Writer()
+                                        .text(1, "perm")
+                                        .integers(8, new long[] {0, 1, 3, 2})
+                                        .integer(20, 7)));
         Writer wide = chain(19_999, i -> node("Relu", "x", "r" + i));
         int half = 9_999;
         // all read x, then are added up
@@ -122,7 +145,8 @@ class HostileGraphTest {
         for (int i = 0; i < half; i++) {
             shapes.message(1, node("Mul", "q" + i + " sizes", name(2 * i + 2, 2 * half)));
         }
-        shapes.message(1, node("Shape", "x", "sizes0")).message(1, node("ReduceMax", "sizes0", "sizes").message(5, attribute("keepdims", 0)));
+        shapes.message(1, node("Shape", "x", "sizes0"))
+                .message(1, node("ReduceMax", "sizes0", "sizes").message(5, attribute("keepdims", 0)));
         Writer constants = chain(20_000, i -> node("Mul", name(i, 20_000) + " c" + i, name(i + 1, 20_000)));
         IntStream.range(0, 20_000).forEach(i -> constants.message(5, integers("c" + i, 1)));
         return Stream.of(
@@ -202,8 +226,25 @@ class HostileGraphTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "Identity", "Dropout", "Concat", "Max", "Sum", "Relu", "Conv", "Range", "Shape", "Add", "MatMul",
-                "Constant", "ConstantOfShape", "Transpose", "Resize", "BatchNormalization", "Softmax", "Gemm", "Where"
+                "Identity",
+                "Dropout",
+                "Concat",
+                "Max",
+                "Sum",
+                "Relu",
+                "Conv",
+                "Range",
+                "Shape",
+                "Add",
+                "MatMul",
+                "Constant",
+                "ConstantOfShape",
+                "Transpose",
+                "Resize",
+                "BatchNormalization",
+                "Softmax",
+                "Gemm",
+                "Where"
             })
     void rejectsNodesWithoutInputs(String operator) {
         Writer graph = new Writer()

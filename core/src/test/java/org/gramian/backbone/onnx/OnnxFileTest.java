@@ -67,7 +67,13 @@ class OnnxFileTest {
     private static void run(OnnxGraph graph, Map<String, StoredTensor> weights) {
         List<Segment> segments = Segments.of(graph);
         Plan plan = new Plan(
-                graph, Fusion.fused(graph), graph.input().name(), graph.output(), Map.of(), Shape.of(1, 3, 32, 32), new AtomicLong());
+                graph,
+                Fusion.fused(graph),
+                graph.input().name(),
+                graph.output(),
+                Map.of(),
+                Shape.of(1, 3, 32, 32),
+                new AtomicLong());
         boolean large = graph.weights().values().stream().anyMatch(shape -> shape.elements() > 1 << 20);
         if (large || plan.largest() > 1 << 20) {
             return; // only a test need not compute it

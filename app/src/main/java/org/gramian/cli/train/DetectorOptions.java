@@ -55,8 +55,7 @@ final class DetectorOptions {
     @Option(
             names = "--false-alarms",
             paramLabel = "RATE",
-            description =
-                    "largest share of good images called anomalous (default: 0.01; more below 99 images)")
+            description = "largest share of good images called anomalous (default: 0.01; more below 99 images)")
     private @Nullable Double falseAlarms;
 
     @Option(

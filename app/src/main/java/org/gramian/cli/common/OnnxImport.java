@@ -69,6 +69,9 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
     private static <T> T open(Path file, Work<T> work) throws IOException {
         try (Arena arena = Arena.ofShared()) {
             OnnxFile content = OnnxFile.read(file, arena);
+            if (content.weights().isEmpty()) {
+                throw new TensorFileException(file, "expected a trained network, found one without weights");
+            }
             try (ForeignNetwork reference = ForeignNetwork.open(file)) {
                 return work.apply(content, reference, arena);
             }

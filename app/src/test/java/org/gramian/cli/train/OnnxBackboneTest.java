@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.stream.Stream;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
@@ -117,6 +118,12 @@ final class OnnxBackboneTest extends TrainFixture {
         weights("import", "mine", root.resolve("absent.onnx")).failed(ExitCode.MODEL, "absent.onnx");
         Path cut = Files.write(root.resolve("cut.onnx"), Arrays.copyOf(Files.readAllBytes(network), 3000));
         weights("import", "mine", cut).failed(ExitCode.MODEL, cut);
+        // two Relu nodes
+        byte[] relu = Base64.getDecoder()
+                .decode("CAg6ZQoMCgF4EgF0IgRSZWx1CgwKAXQSAXkiBFJlbHUSB2dyYW1pYW5aHgoBeBIXChUIARIRCg"
+                        + "MSAW4KAggDCgIIIAoCCCAaAGIeCgF5EhcKFQgBEhEKAxIBbgoCCAMKAgggCgIIIBoAQgIQDQ==");
+        Path weightless = Files.write(root.resolve("relu.onnx"), relu);
+        weights("import", "mine", weightless).failed(ExitCode.MODEL, weightless, "without weights");
         assertThat(root.resolve("weights")).isEmptyDirectory();
         tiny.train(out, "--backbone", network, "--layer", "block.relu_2")
                 .failed(ExitCode.USAGE, "block.relu_2", "did you mean 'block.relu_1'");

@@ -98,7 +98,7 @@ final class EvaluationFileTest {
                 "aaaa|zzzz|64",
                 "\"fold\"|\"folt\"|'setting",
                 "\"class 0\", \"class 1\"|\"class 0\", null|'classes[1]'",
-                "\"value\" : 1.0|\"value\" : -1.0|0 -1.0",
+                "\"value\" : 1.0|\"value\" : -1.0|1.0E-6 -1.0",
             })
     void changedFileIsRefusedWithItsValues(String old, String changed, String values) throws IOException {
         Path file = folder.resolve("e.json");

@@ -87,6 +87,7 @@ public record DetectorReport(
         List<JsonNode> images = evaluation
                 .map(found -> found.path("images").valueStream().toList())
                 .orElse(List.of());
+        Optional<JsonNode> odd = node(run.resolve(ODD), "odd images");
         Map<String, Object> facts = DetectorMeasures.json(card);
         node(run.resolve(CONFIG), "a configuration")
                 .ifPresent(config -> config.properties()
@@ -94,13 +95,13 @@ public record DetectorReport(
                                 facts.putIfAbsent(one.getKey(), one.getValue().asString())));
         return new DetectorReport(
                 String.valueOf(run.toAbsolutePath().normalize().getFileName()),
-                verdict(images, card),
+                verdict(images, card) + withoutOdd(images, card, odd),
                 tiles(card, candidates, evaluation),
                 candidates,
                 card.metrics().containsKey("auroc_synthetic"),
                 histogram(card, images),
                 evaluation.map(found -> DetectorMeasures.texts(found, card)).orElse(List.of()),
-                sheets(detector, images, node(run.resolve(ODD), "odd images")),
+                sheets(detector, images, odd),
                 facts.entrySet().stream()
                         .map(fact -> new LabelledValue(fact.getKey(), String.valueOf(fact.getValue())))
                         .toList(),
@@ -134,6 +135,25 @@ public record DetectorReport(
         return promise + "Found " + found + " of " + Figures.count(bad, "test image") + " with defects; "
                 + Figures.count(alarms, "false alarm") + " in " + Figures.count(images.size() - bad, "good image")
                 + ".";
+    }
+
+    /** Says what odd good images cost: few of them with high scores set the threshold. */
+    private static String withoutOdd(List<JsonNode> images, DetectorCard card, Optional<JsonNode> odd) {
+        int count = odd.map(JsonNode::size).orElse(0);
+        double threshold = card.thresholdWithout(count);
+        if (count == 0 || !(threshold < card.threshold())) {
+            return "";
+        }
+        long found = images.stream()
+                .filter(one -> is(one, "defective") && one.path("score").asDouble() > threshold)
+                .count();
+        return String.format(
+                        Locale.ROOT,
+                        " %s odd, see below: without %s the threshold would be about %.3g",
+                        Figures.count(count, "good training image") + (count == 1 ? " looks" : " look"),
+                        count == 1 ? "it" : "them",
+                        threshold)
+                + (images.isEmpty() ? "." : ", and " + found + " found.");
     }
 
     private static boolean is(JsonNode image, String property) {

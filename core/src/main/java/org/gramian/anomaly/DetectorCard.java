@@ -97,6 +97,12 @@ public record DetectorCard(
         return conformal(calibration).threshold(falseAlarms);
     }
 
+    /** Returns the threshold that the scores would give without the highest, those of odd images. */
+    public double thresholdWithout(int highest) {
+        return conformal(calibration.subList(0, Math.max(1, calibration.size() - highest)))
+                .threshold(falseAlarms);
+    }
+
     /** Returns the map value above which a region is anomalous: the largest of good images with too few of them for the rate. */
     public double mapThreshold() {
         return Math.min(conformal(peaks).threshold(falseAlarms), peaks.getLast());

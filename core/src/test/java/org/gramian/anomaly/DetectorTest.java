@@ -157,6 +157,14 @@ class DetectorTest {
     }
 
     @Test
+    void thresholdFallsWithoutTheHighestScores() {
+        DetectorCard card = trained.detector().card();
+        assertThat(card.thresholdWithout(0)).isEqualTo(card.threshold());
+        assertThat(card.withFalseAlarms(0.2).thresholdWithout(8))
+                .isLessThan(card.withFalseAlarms(0.2).threshold());
+    }
+
+    @Test
     void unsetRateIsTheLowestThatFewImagesAllow() throws Exception {
         Options unset = new Options(64, 0, OptionalDouble.empty(), 1, 2);
         try (Detector detector =

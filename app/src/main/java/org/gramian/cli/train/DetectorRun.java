@@ -2,6 +2,7 @@ package org.gramian.cli.train;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -112,8 +113,16 @@ record DetectorRun(
             return ExitCode.INTERRUPTED;
         } finally {
             if (!finished && made) {
-                Files.deleteIfExists(out.path());
+                removeIfEmpty(out.path());
             }
+        }
+    }
+
+    private static void removeIfEmpty(Path folder) throws IOException {
+        try {
+            Files.deleteIfExists(folder);
+        } catch (DirectoryNotEmptyException _) {
+            // what was written stays, and the failure is that of the run
         }
     }
 
@@ -209,13 +218,21 @@ record DetectorRun(
 
     private void print(Path out, DetectorTraining.Result result, Optional<DetectorEvaluation> evaluation) {
         result.unreadable().forEach(image -> console.warn("skipping " + QuotedText.visible(image)));
+        DetectorCard card = result.detector().card();
         if (!result.odd().isEmpty()) {
+            double without = card.thresholdWithout(result.odd().size());
             console.warn(result.odd().size() + " good images look odd; check whether they are good: "
                     + QuotedText.visible(
                             String.join(", ", result.odd().stream().limit(SHOWN).toList()))
-                    + (result.odd().size() > SHOWN ? ", ..." : ""));
+                    + (result.odd().size() > SHOWN ? ", ..." : "")
+                    + (without < card.threshold()
+                            ? String.format(
+                                    Locale.ROOT,
+                                    "; with them the threshold is %.3g, without about %.3g",
+                                    card.threshold(),
+                                    without)
+                            : ""));
         }
-        DetectorCard card = result.detector().card();
         DetectorText.fewImages(card).ifPresent(console::warn);
         if (options.falseAlarms().isEmpty() && card.falseAlarms() > DetectorTraining.Options.DEFAULT_RATE) {
             console.warn(String.format(

@@ -77,15 +77,12 @@ public final class CountSketch {
                 mean[i] += crop[i];
             }
         }
-        double length = Math.sqrt(Arrays.stream(mean).map(x -> x * x).sum());
+        double length = length(mean);
         if (!Double.isFinite(length)) {
             throw new IllegalArgumentException(
                     "expected descriptors of finite numbers, found a length of " + length + "; is the model damaged?");
         }
-        if (length > 0) {
-            Arrays.setAll(mean, i -> mean[i] / length);
-        }
-        double[] sketched = apply(mean);
+        double[] sketched = ofUnit(mean, length);
         float[] vector = new float[sketched.length];
         for (int i = 0; i < vector.length; i++) {
             vector[i] = Float.float16ToFloat(Float.floatToFloat16((float) sketched[i]));
@@ -100,18 +97,20 @@ public final class CountSketch {
     /** Returns the sketch of a unit vector in the direction of a descriptor; zeros of zeros. */
     public double[] normalized(float[] descriptor) {
         double[] wide = new double[descriptor.length];
-        double squares = 0;
-        for (int i = 0; i < wide.length; i++) {
-            wide[i] = descriptor[i];
-            squares += wide[i] * wide[i];
-        }
-        double length = Math.sqrt(squares);
+        Arrays.setAll(wide, i -> descriptor[i]);
+        return ofUnit(wide, length(wide));
+    }
+
+    private static double length(double[] vector) {
+        return Math.sqrt(Arrays.stream(vector).map(x -> x * x).sum());
+    }
+
+    /** Divides a vector by its length, unless it is 0, and returns the sketch. */
+    private double[] ofUnit(double[] vector, double length) {
         if (length > 0) {
-            for (int i = 0; i < wide.length; i++) {
-                wide[i] /= length;
-            }
+            Arrays.setAll(vector, i -> vector[i] / length);
         }
-        return apply(wide);
+        return apply(vector);
     }
 
     /** Returns the indices of the descriptor that each element of a sketch sums, shorter lists filled with -1, {@code [m][n]}; empty if nothing is summed. */

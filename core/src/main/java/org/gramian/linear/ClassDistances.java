@@ -9,7 +9,7 @@ import org.gramian.tensor.Tensor;
 /**
  * Mahalanobis distances of rows to class means under one covariance, {@code D_k(x) = ‖A(x − c) − m_k‖} with {@code AᵀA = Σ̂⁻¹}.
  *
- * <p>{@code Σ̂} is the shrunk covariance of rows about the means of their classes, see {@link Whitening}. The distance to the nearest class tells
+ * <p>{@code Σ̂} is the shrunk covariance of rows about the means of their classes, see {@link Whitening}. The distance to the nearest class separates
  * rows of other classes (K. Lee, K. Lee, H. Lee and J. Shin, "A Simple Unified Framework for Detecting Out-of-Distribution Samples and
  * Adversarial Attacks", NeurIPS 2018).
  *
@@ -42,28 +42,15 @@ public record ClassDistances(Tensor centre, Tensor matrix, Tensor means) {
     }
 
     /** Computes the distances {@code [n][k]} of each row by a fit without the rows of its group; empty if a class has only one group. */
-    public static Optional<float[][]> outOfFold(LabelledRows rows, SolverListener watch) {
+    public static Optional<double[][]> outOfFold(LabelledRows rows, SolverListener watch) {
         GroupFolds folds = GroupFolds.of(rows);
-        if (folds.folds() < 2) {
-            return Optional.empty();
-        }
-        int classes = rows.classes();
-        float[][] distances = new float[rows.count()][];
-        for (int fold = 0; fold < folds.folds(); fold++) {
-            watch.at("distances of known classes", fold, folds.folds());
-            try (Scope _ = Scope.open()) {
-                int[] tested = folds.rows(fold, true);
-                double[] found = fit(rows.part(folds.rows(fold, false)))
-                        .of(rows.part(tested).rows())
-                        .toDoubles();
-                for (int i = 0; i < tested.length; i++) {
-                    distances[tested[i]] = new float[classes];
-                    for (int k = 0; k < classes; k++) {
-                        distances[tested[i]][k] = (float) found[i * classes + k];
-                    }
-                }
-            }
-        }
-        return Optional.of(distances);
+        return folds.folds() < 2
+                ? Optional.empty()
+                : Optional.of(folds.outOfFold(
+                        "distances of known classes",
+                        watch,
+                        (trained, tested) -> fit(rows.part(trained))
+                                .of(rows.part(tested).rows())
+                                .toDoubles()));
     }
 }

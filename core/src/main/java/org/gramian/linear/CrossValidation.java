@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.OptionalDouble;
 import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 
 /**
@@ -33,26 +32,8 @@ public final class CrossValidation {
         this.temperature = fitTemperature().orElse(1);
     }
 
-    @FunctionalInterface
-    interface FoldScores {
-        /** Returns the scores {@code [n · k]} of the tested rows, row by row. */
-        double[] of(int[] trained, int[] tested);
-    }
-
-    static CrossValidation of(LabelledRows rows, GroupFolds folds, SolverListener watch, FoldScores scores) {
-        int classes = rows.classes();
-        double[][] logits = new double[rows.count()][];
-        for (int fold = 0; fold < folds.folds(); fold++) {
-            watch.at("cross-validation", fold, folds.folds());
-            try (Scope _ = Scope.open()) {
-                int[] tested = folds.rows(fold, true);
-                double[] found = scores.of(folds.rows(fold, false), tested);
-                for (int i = 0; i < tested.length; i++) {
-                    logits[tested[i]] = Arrays.copyOfRange(found, i * classes, (i + 1) * classes);
-                }
-            }
-        }
-        return new CrossValidation(rows, folds.folds(), logits);
+    static CrossValidation of(LabelledRows rows, GroupFolds folds, SolverListener watch, GroupFolds.FoldScores scores) {
+        return new CrossValidation(rows, folds.folds(), folds.outOfFold("cross-validation", watch, scores));
     }
 
     static CrossValidation of(LabelledRows rows, GroupFolds folds, SolverListener watch, LinearSolver solver) {

@@ -1,6 +1,7 @@
 package org.gramian.linear;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -8,6 +9,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
+import org.gramian.linear.LinearSolver.SolverListener;
+import org.gramian.tensor.Scope;
 
 /**
  * Cross-validation folds: all rows of a group in one fold, every class in every fold. Near-duplicates share a fold too,
@@ -67,5 +70,28 @@ record GroupFolds(int folds, List<Integer> places) {
         return IntStream.range(0, places.size())
                 .filter(i -> (places.get(i) == fold) == inside)
                 .toArray();
+    }
+
+    @FunctionalInterface
+    interface FoldScores {
+        /** Returns k values of each tested row, row by row. */
+        double[] of(int[] trained, int[] tested);
+    }
+
+    /** Computes k values of each row {@code [n][k]} by the rows of the other folds. */
+    double[][] outOfFold(String task, SolverListener watch, FoldScores scores) {
+        double[][] values = new double[places.size()][];
+        for (int fold = 0; fold < folds; fold++) {
+            watch.at(task, fold, folds);
+            try (Scope _ = Scope.open()) {
+                int[] tested = rows(fold, true);
+                double[] found = scores.of(rows(fold, false), tested);
+                int each = found.length / tested.length;
+                for (int i = 0; i < tested.length; i++) {
+                    values[tested[i]] = Arrays.copyOfRange(found, i * each, (i + 1) * each);
+                }
+            }
+        }
+        return values;
     }
 }

@@ -172,12 +172,12 @@ public final class Classifier implements AutoCloseable {
      * Returns a classifier with another rate of images of known classes that are called unknown. It shares the engine: closing either closes
      * both.
      *
-     * @throws IllegalArgumentException if the model cannot tell unknown images
+     * @throws IllegalArgumentException if the model cannot recognize unknown images
      */
     public Classifier withUnknownRate(double rate) {
         OpenSet openSet = card.openSet()
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "this model cannot tell unknown images; train it again with more images of each class"));
+                        "this model cannot recognize unknown images; train it again with more images of each class"));
         return new Classifier(shared, card.with(Optional.of(openSet.withRate(rate))), crops, batch, threads);
     }
 

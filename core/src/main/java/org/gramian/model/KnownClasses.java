@@ -19,7 +19,7 @@ import org.gramian.tensor.Tensors;
 
 /**
  * Distances of descriptors from the classes of a model, {@link ClassDistances} of their short forms: a descriptor is normalized to unit
- * length and shortened by a {@link CountSketch}. {@link OpenSet} tells from them whether an image belongs to no class.
+ * length and shortened by a {@link CountSketch}. {@link OpenSet} decides by them whether an image belongs to no class.
  *
  * <p>Parameters for descriptors of length d, k classes and m = min(d, {@value CountSketch#LENGTH}): {@code centre [m]}, {@code matrix [m,
  * m]} and {@code means [k, m]}.

@@ -111,7 +111,7 @@ public final class Model implements AutoCloseable {
         return head.classify(describe(features, parameters), parameters, mode);
     }
 
-    /** Returns the distances from the classes, which tell images of no class; empty if they were not fitted. */
+    /** Returns the distances from the classes, by which images of no class are recognized; empty if they were not fitted. */
     public Optional<KnownClasses> known() {
         return known;
     }

@@ -20,7 +20,7 @@ import org.gramian.image.crop.Preprocessing;
  * @param temperature divisor of the scores before the softmax, finite and at least 1e-6; 1 without calibration
  * @param origin how it was trained, by key: protocol, fold, fingerprint, seed, versions, weights, configuration; no clock time
  * @param metrics metrics of the test set, by name
- * @param openSet what tells images of no class; empty if the model classifies every image
+ * @param openSet recognition of images of no class; empty if the model classifies every image
  */
 public record ModelCard(
         List<String> classes,
@@ -59,7 +59,7 @@ public record ModelCard(
         }
     }
 
-    /** Returns this card with what tells images of no class. */
+    /** Returns this card with another recognition of images of no class. */
     public ModelCard with(Optional<OpenSet> other) {
         return new ModelCard(classes, preprocessing, crops, temperature, origin, metrics, other);
     }

@@ -31,7 +31,7 @@ import org.gramian.pooling.Pooling;
  * temperature   1.25
  * origin        {"seed":"7"}
  * metrics       {"accuracy":0.753}
- * known         {"rate":0.01,"distance":{"median":9.1,"spread":1.2},...}   if images of no class are told
+ * known         {"rate":0.01,"distance":{"median":9.1,"spread":1.2},...}   if the model recognizes images of no class
  * </pre>
  *
  * <p>All other keys are required and no further one is allowed, since an unknown key might change the meaning of a model.

@@ -30,7 +30,7 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
 
     private static final int MOST_SCORES = 2000;
 
-    /** Smaller odds are not told apart: in float32 they are rounding. */
+    /** Smaller odds count as equal: in float32 they are rounding. */
     public static final double LEAST_ODDS = 1e-4;
 
     private static final double SPREAD = 0.8;
@@ -130,7 +130,7 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
         }
 
         /**
-         * Returns how well images of a class that a model does not know are told from the others: the area under the ROC curve, a class in turn
+         * Returns how well images of a class that a model does not know are distinguished from the others: the area under the ROC curve, a class in turn
          * left out of the distances and the probabilities, the mean over the classes. The classifier itself is not fitted again.
          */
         public OptionalDouble leftOutAuroc(double temperature) {

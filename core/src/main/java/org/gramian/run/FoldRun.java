@@ -111,8 +111,7 @@ final class FoldRun {
             solve(head, recipe.frozen(), training, (outcome, scores, model) -> { // a good model early
                 Optional<KnownImages> known = scores.known().get();
                 Measured measured = measured(outcome, scores);
-                folder.keepFrozen(
-                        measured.evaluation, measured.validation, model, openSet(card(outcome, measured), known));
+                folder.keepFrozen(measured.evaluation, measured.validation, model, card(outcome, measured, known));
             });
         }
         try (Model model = InitialModel.model(
@@ -160,7 +159,7 @@ final class FoldRun {
                 quiet,
                 (outcome, scores, model) -> {
                     Measured measured = measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
-                    folder.keepFirstModel(measured.evaluation, model, card(outcome, measured));
+                    folder.keepFirstModel(measured.evaluation, model, card(outcome, measured, Optional.empty()));
                     context.send(new TrainEvent.FirstModel(
                             accuracy(measured.evaluation),
                             fold.parts().training().size(),
@@ -302,7 +301,7 @@ final class FoldRun {
                 && !replacesFrozen(outcome.stage(), measured.validation)) {
             return;
         }
-        folder.keep(measured.evaluation, model, openSet(card(outcome, measured), known));
+        folder.keep(measured.evaluation, model, card(outcome, measured, known));
     }
 
     /** Compares the trained with the simpler model on the validation set, and adopts the latter unless the former wins. */
@@ -363,13 +362,18 @@ final class FoldRun {
         return origin;
     }
 
-    private ModelCard card(StageOutcome outcome, Measured measured) {
+    /** @param known images that took no part in fitting, which calibrate the recognition of images of no class */
+    private ModelCard card(StageOutcome outcome, Measured measured, Optional<KnownImages> known) {
         Evaluation evaluation = measured.evaluation;
+        double temperature = evaluation.temperature().value();
         LinkedHashMap<String, Double> metrics = new LinkedHashMap<>();
         measured.validation.ifPresent(
                 one -> metrics.put(VALIDATION, one.accuracy().value()));
         for (Metric metric : Metric.values()) {
             metrics.put(metric.key(), metric.of(evaluation));
+        }
+        if (known.isPresent()) {
+            known.get().leftOutAuroc(temperature).ifPresent(auroc -> metrics.put(KnownImages.LEFT_OUT_AUROC, auroc));
         }
         SequencedMap<String, String> origin = origin();
         outcome.classifier().ifPresent(solved -> origin.put("classifier", solved.text()));
@@ -378,30 +382,17 @@ final class FoldRun {
                 plan.dataset().classes(),
                 extraction.extractor().network().preprocessing(),
                 plan.config().testPlan(),
-                evaluation.temperature().value(),
+                temperature,
                 origin,
-                metrics);
+                metrics,
+                known.map(images -> images.calibrate(unknownRate(images), temperature)));
     }
 
-    /** Calibrates what tells images of no class, if there are images for it. */
-    private ModelCard openSet(ModelCard card, Optional<KnownImages> known) {
-        if (known.isEmpty()) {
-            return card;
-        }
+    private double unknownRate(KnownImages images) {
         double rate = plan.config().get(TrainConfig.UNKNOWN);
-        if (!plan.settings().wanted().has("network.unknown")) {
-            rate = Conformal.reachable(rate, known.get().labels().size());
-        }
-        LinkedHashMap<String, Double> metrics = new LinkedHashMap<>(card.metrics());
-        known.get().leftOutAuroc(card.temperature()).ifPresent(auroc -> metrics.put(KnownImages.LEFT_OUT_AUROC, auroc));
-        return new ModelCard(
-                card.classes(),
-                card.preprocessing(),
-                card.crops(),
-                card.temperature(),
-                card.origin(),
-                metrics,
-                Optional.of(known.get().calibrate(rate, card.temperature())));
+        return plan.settings().wanted().has("network.unknown")
+                ? rate
+                : Conformal.reachable(rate, images.labels().size());
     }
 
     /** Returns a hash of everything that decides the course of training; configuration and weights are in the provenance. */

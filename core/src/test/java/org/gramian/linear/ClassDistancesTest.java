@@ -69,7 +69,7 @@ class ClassDistancesTest {
         try (Scope _ = Scope.open()) {
             LabelledRows rows = rows(gaussian(seed.random()));
             double[] fitted = ClassDistances.fit(rows).of(rows.rows()).toDoubles();
-            float[][] unseen =
+            double[][] unseen =
                     ClassDistances.outOfFold(rows, SolverListener.NONE).orElseThrow();
             double ofFit = 0;
             double ofUnseen = 0;

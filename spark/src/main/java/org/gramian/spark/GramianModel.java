@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.ml.Model;
 import org.apache.spark.ml.attribute.NominalAttribute;
@@ -175,16 +174,9 @@ public final class GramianModel extends Model<GramianModel> implements GramianPa
         TaskResources.requireDeviceName("device", stage.getOrDefault(stage.device()));
         requireImages(schema, stage.getOrDefault(stage.inputCol()));
         StructType appended = schema;
-        // column names are case-insensitive in Spark
-        Set<String> taken = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
-        taken.addAll(Arrays.asList(schema.fieldNames()));
         for (int i = 0; i < PartitionScoring.TYPES.size(); i++) {
             String name = stage.outputCols().get(i);
-            if (!name.isEmpty() && !taken.add(name)) {
-                throw new IllegalArgumentException("expected a table without the output column '" + name
-                        + "'; rename it, or choose another name for the output (--prefix on the command line)");
-            }
-            appended = name.isEmpty() ? appended : appended.add(name, PartitionScoring.TYPES.get(i));
+            appended = name.isEmpty() ? appended : ImageColumn.appended(appended, name, PartitionScoring.TYPES.get(i));
         }
         return appended;
     }

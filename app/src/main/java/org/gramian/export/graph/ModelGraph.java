@@ -33,10 +33,10 @@ public final class ModelGraph {
 
     public static final String DESCRIPTORS = "descriptors";
 
-    /** Distances from the classes, of a model that tells images of no class. */
+    /** Distances from the classes, of a model that recognizes images of no class. */
     public static final String DISTANCES = "distances";
 
-    /** p-values of each crop, of a model that tells images of no class. */
+    /** p-values of each crop, of a model that recognizes images of no class. */
     public static final String P_VALUE = "p_value";
 
     /**

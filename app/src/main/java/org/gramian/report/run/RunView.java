@@ -212,7 +212,7 @@ public record RunView(
         return facts;
     }
 
-    /** Returns how images of no class are told, by fold; empty if the models classify every image. */
+    /** Returns how images of no class are recognized, by fold; empty if the models classify every image. */
     public List<String> unknown() {
         List<String> texts = new ArrayList<>();
         for (RunData.FoldData fold : data.folds()) {
@@ -221,9 +221,10 @@ public record RunView(
                     .ifPresent(card -> card.openSet().ifPresent(openSet -> {
                         String begin = data.folds().size() == 1 ? "An" : fold.name() + ": an";
                         String left = Optional.ofNullable(card.metrics().get(KnownImages.LEFT_OUT_AUROC))
-                                .map(auroc -> " If a class is left out, its images are told from those of the other"
-                                        + " classes with an area under the ROC curve of %.1f %% (mean over the classes; 50 %% is chance). Images of another kind are told better."
-                                                .formatted(100 * auroc))
+                                .map(auroc ->
+                                        " If a class is left out, its images are distinguished from those of the other"
+                                                + " classes with an area under the ROC curve of %.1f %% (mean over the classes; 50 %% is chance). Images of another kind are easier to recognize."
+                                                        .formatted(100 * auroc))
                                 .orElse("");
                         texts.add(begin + " image is predicted as unknown if its p-value is at most " + openSet.rate()
                                 + ", measured on "

@@ -42,40 +42,88 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
     private static final String BIAS = Head.CLASSIFIER + ".bias";
 
     /**
-     * Solution.
+     * Solution, from which the distances from the classes can be fitted.
      *
-     * @param known training images with their out-of-fold scores and distances; empty if they were not cross-validated
+     * @param scores out-of-fold scores; empty if the classifier was not cross-validated
+     * @param rows short descriptors of the crops
      */
-    record Solution(Solved solved, Optional<KnownImages> known) {}
-
-    /** Computes the descriptors, solves the classifier, and sets its weight and bias, and the distances from the classes. */
-    Solution solve(LinearSolver solver, FeatureTable table, Targets targets) {
-        solver.requireRoom(table.count(), descriptorSize());
-        try (Scope _ = Scope.open()) {
-            Tensor shortened = Tensors.empty(
-                    Shape.of(table.count(), Math.min(descriptorSize(), CountSketch.LENGTH)), DType.F32, Device.CPU);
-            LinearModel found = solved(solver, table, targets, shortened);
-            assign(found.weight(), found.bias());
-            Solved solution = new Solved(solver.text(), found.found());
-            context.send(solution);
-            LabelledRows rows = labelled(shortened, table, targets);
-            model.setKnown(Optional.of(KnownClasses.of(descriptorSize(), ClassDistances.fit(rows))));
-            return new Solution(solution, found.crossValidation().flatMap(scores -> known(rows, scores, table)));
+    record Solution(Solved solved, Optional<CrossValidation> scores, LabelledRows rows, FeatureTable table)
+            implements AutoCloseable {
+        @Override
+        public void close() {
+            rows.rows().close();
         }
     }
 
-    private Optional<KnownImages> known(LabelledRows rows, CrossValidation scores, FeatureTable table) {
-        int crops = table.crops();
-        return ClassDistances.outOfFold(rows, this::progress).map(distances -> {
+    /** Computes the descriptors, solves the classifier, and sets its weight and bias. */
+    Solution solve(LinearSolver solver, FeatureTable table, Targets targets) {
+        solver.requireRoom(table.count(), descriptorSize());
+        try (Scope _ = Scope.open()) {
+            Tensor rows = descriptors(table);
+            LinearModel found = solver.solve(labelled(rows, table, targets), this::progress);
+            assign(found.weight(), found.bias());
+            Solved solution = new Solved(solver.text(), found.found());
+            context.send(solution);
+            LabelledRows shortened = labelled(shortened(rows), table, targets);
+            Scope.detach(shortened.rows());
+            return new Solution(solution, found.crossValidation(), shortened, table);
+        }
+    }
+
+    private Tensor shortened(Tensor rows) {
+        CountSketch sketch = CountSketch.of(rows.size(1));
+        Tensor shortened = Tensors.empty(
+                Shape.of(rows.size(0), CountSketch.lengthOf(sketch.descriptorSize())), DType.F32, Device.CPU);
+        for (long start = 0; start < rows.size(0); start += batch) {
+            long end = Math.min(rows.size(0), start + batch);
+            try (Scope _ = Scope.open()) {
+                shortened
+                        .slice(0, start, end)
+                        .copyFrom(KnownClasses.shortened(sketch, Engine.toRows(rows.slice(0, start, end))));
+            }
+        }
+        return shortened;
+    }
+
+    /** Fits the distances of the model from its classes. */
+    void fitKnown(Solution solution) {
+        try (Scope _ = Scope.open()) {
+            model.setKnown(Optional.of(KnownClasses.of(descriptorSize(), ClassDistances.fit(solution.rows()))));
+        }
+    }
+
+    /** Returns the training images with their out-of-fold scores and distances; empty if they were not cross-validated. */
+    Optional<KnownImages> knownImages(Solution solution) {
+        if (solution.scores().isEmpty()) {
+            return Optional.empty();
+        }
+        int crops = solution.table().crops();
+        return ClassDistances.outOfFold(solution.rows(), this::measuring).map(distances -> {
             List<float[][]> ofImages = new ArrayList<>();
             for (int i = 0; i < distances.length; i += crops) {
-                ofImages.add(Arrays.copyOfRange(distances, i, i + crops));
+                ofImages.add(Arrays.stream(distances, i, i + crops)
+                        .map(SolvedHead::toFloats)
+                        .toArray(float[][]::new));
             }
             return new KnownImages(
-                    table.samples().stream().map(Sample::label).toList(),
-                    scores.logProbabilities().stream().map(Logits::of).toList(),
+                    solution.table().samples().stream().map(Sample::label).toList(),
+                    solution.scores().get().logProbabilities().stream()
+                            .map(Logits::of)
+                            .toList(),
                     ofImages);
         });
+    }
+
+    private static float[] toFloats(double[] values) {
+        float[] floats = new float[values.length];
+        for (int i = 0; i < floats.length; i++) {
+            floats[i] = (float) values[i];
+        }
+        return floats;
+    }
+
+    private void measuring(String task, long done, long all) {
+        context.measuring(new TrainEvent.Task(task, done, all));
     }
 
     private void progress(String task, long done, long all) {
@@ -105,7 +153,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
         try (Scope _ = Scope.open()) {
             Tensor weight = model.headParameters().get(WEIGHT).value().copy();
             Tensor bias = model.headParameters().get(BIAS).value().copy();
-            LinearModel found = solved(solver, table, targets, null);
+            LinearModel found = solver.solve(labelled(descriptors(table), table, targets), this::progress);
             Optional<ValidationScore> solved = Optional.ofNullable(validator).map(one -> assignBest(found, one));
             if (validator == null) {
                 assign(found.weight(), found.bias());
@@ -163,25 +211,19 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
         model.headParameters().assign(Map.of(WEIGHT, weight, BIAS, bias));
     }
 
-    /** @param shortened receives the short descriptors */
-    private LinearModel solved(LinearSolver solver, FeatureTable table, Targets targets, @Nullable Tensor shortened) {
-        CountSketch sketch = CountSketch.of(descriptorSize());
+    private Tensor descriptors(FeatureTable table) {
         Tensor rows = Tensors.empty(Shape.of(table.count(), descriptorSize()), DType.F32, model.device());
         for (int start = 0; start < table.count(); start += batch) {
             context.preparing(new TrainEvent.Task("descriptors", start, table.count()));
-            int from = start;
             int end = Math.min(table.count(), start + batch);
             Tensor part = rows.slice(0, start, end);
             int[] indices = IntStream.range(start, end).toArray();
             new HeadInference(model, table).descriptors(indices, descriptors -> {
                 part.copyFrom(descriptors);
-                if (shortened != null) {
-                    shortened.slice(0, from, end).copyFrom(KnownClasses.shortened(sketch, Engine.toRows(descriptors)));
-                }
                 return part;
             });
         }
-        return solver.solve(labelled(rows, table, targets), this::progress);
+        return rows;
     }
 
     /** Labels the rows; the crops of an image are a group. */

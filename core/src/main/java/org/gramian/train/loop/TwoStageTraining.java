@@ -33,6 +33,7 @@ import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.Checkpointing.Checkpoint;
 import org.gramian.train.loop.Fit.StageOutcome;
+import org.gramian.train.loop.SolvedHead.Solution;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.loop.TrainingStage.Validator;
 import org.gramian.train.recipe.Recipe;
@@ -139,21 +140,32 @@ public final class TwoStageTraining {
                 FeatureTable validation =
                         features("validation features", data.parts().validation(), data.testCrops())) {
             SolvedHead head = solvedHead();
-            SolvedHead.Solution solution = head.solve(solver, training, targets);
-            List<Logits> unseen = logits(validation);
-            Optional<KnownImages> known =
-                    unseen.isEmpty() ? solution.known() : Optional.of(validationImages(false, unseen));
-            Solved solved = !unseen.isEmpty() && data.given().isEmpty()
-                    ? solveAll(head, solver, solution.solved())
-                    : solution.solved();
-            callback.stageDone(
-                    new StageOutcome(1, Optional.empty(), ValidationScore.NONE, Optional.empty(), Optional.of(solved)),
-                    new Scores(() -> unseen, this::testScores, () -> known));
+            try (Solution first = head.solve(solver, training, targets)) {
+                List<Logits> unseen = logits(validation);
+                boolean again = !unseen.isEmpty() && data.given().isEmpty();
+                try (Solution last = again ? solveAll(head, solver, first) : first) {
+                    Optional<Solved> solved = Optional.of(last.solved());
+                    callback.stageDone(
+                            new StageOutcome(1, Optional.empty(), ValidationScore.NONE, Optional.empty(), solved),
+                            new Scores(() -> unseen, this::testScores, () -> fitKnown(head, first, last, unseen)));
+                }
+            }
         }
     }
 
+    /** Fits the distances from the classes to all that the classifier was solved from, after those that unseen images are measured by. */
+    private Optional<KnownImages> fitKnown(SolvedHead head, Solution first, Solution last, List<Logits> unseen) {
+        head.fitKnown(first);
+        if (unseen.isEmpty()) {
+            return head.knownImages(first);
+        }
+        KnownImages known = validationImages(false, unseen);
+        head.fitKnown(last);
+        return Optional.of(known);
+    }
+
     /** Solves the classifier on the training and validation images; a time budget that ends before it leaves the first solution. */
-    private Solved solveAll(SolvedHead head, LinearSolver solver, Solved first) throws IOException {
+    private Solution solveAll(SolvedHead head, LinearSolver solver, Solution first) throws IOException {
         Parts parts = data.parts();
         List<Sample> all = Stream.concat(parts.training().stream(), parts.validation().stream())
                 .toList();
@@ -163,7 +175,7 @@ public final class TwoStageTraining {
         context.warn("the validation images calibrate the classifier and train in the last fit, on " + all.size()
                 + " images");
         try (FeatureTable table = features("training features", all, data.trainingCrops())) {
-            return head.solve(solver.fixed(first.values()), table, weights).solved();
+            return head.solve(solver.fixed(first.solved().values()), table, weights);
         } catch (InterruptedTrainingException stopped) {
             if (stopped.reason() != Cancellation.Reason.OUT_OF_TIME) {
                 throw stopped;

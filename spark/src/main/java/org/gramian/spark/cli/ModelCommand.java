@@ -6,6 +6,7 @@ import static org.apache.spark.sql.functions.when;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
@@ -70,23 +71,27 @@ abstract class ModelCommand extends SparkCommand {
         Path inRun = new Path(model, "model.safetensors");
         String file = inRun.getFileSystem(hadoop).exists(inRun) ? inRun.toString() : model;
         byte[] content = ModelContent.bytes(file, session);
-        if (takesDetectors() && ModelContent.isDetector(content)) {
-            return inspect(session, file, content, hadoop);
-        }
-        GramianModel stage = outputs(GramianModel.of(content, file))
-                .setDevice(device.name())
-                .setErrorCol(name("error"))
-                .setErrorKindCol(name("error_kind"));
+        Optional<GramianModel> classifier = takesDetectors() && ModelContent.isDetector(content)
+                ? Optional.empty()
+                : Optional.of(outputs(GramianModel.of(content, file))
+                        .setDevice(device.name())
+                        .setErrorCol(name("error"))
+                        .setErrorKindCol(name("error_kind")));
         output.check(Stream.concat(Stream.of(file), places.stream()).toList(), hadoop);
         SparkInputOptions.Images images = input.read(session, places, this::log);
-        Column[] columns = Stream.of(
-                        images.kept().stream().map(ImageColumn::named),
-                        columns(stage).stream(),
-                        Stream.of(result("error"), result("error_kind")))
-                .flatMap(all -> all)
+        Dataset<Row> rows;
+        Stream<Column> results;
+        if (classifier.isPresent()) {
+            rows = classifier.get().setInputCol(images.column()).transform(images.rows());
+            results =
+                    Stream.concat(columns(classifier.get()).stream(), Stream.of(result("error"), result("error_kind")));
+        } else {
+            rows = inspected(session, content, images);
+            results = Stream.of(PartitionInspection.COLUMNS.fieldNames()).map(this::result);
+        }
+        Column[] columns = Stream.concat(images.kept().stream().map(ImageColumn::named), results)
                 .toArray(Column[]::new);
-        OutputOptions.Written written = output.write(
-                stage.setInputCol(images.column()).transform(images.rows()).select(columns), name("error"), this);
+        OutputOptions.Written written = output.write(rows.select(columns), name("error"), this);
         print(written.text());
         return written.failed() == 0 ? SparkMain.DONE : SparkMain.DATA;
     }
@@ -96,31 +101,17 @@ abstract class ModelCommand extends SparkCommand {
         return false;
     }
 
-    private int inspect(SparkSession session, String file, byte[] content, Configuration hadoop)
-            throws IOException, InterruptedException {
-        output.check(Stream.concat(Stream.of(file), places.stream()).toList(), hadoop);
-        SparkInputOptions.Images images = input.read(session, places, this::log);
+    private Dataset<Row> inspected(SparkSession session, byte[] content, SparkInputOptions.Images images) {
         Dataset<Row> rows = images.rows();
         StructType schema = rows.schema();
         for (StructField field : PartitionInspection.COLUMNS.fields()) {
-            if (Stream.of(schema.fieldNames()).anyMatch(name(field.name())::equalsIgnoreCase)) {
-                throw new IllegalArgumentException("expected a table without the output column '" + name(field.name())
-                        + "'; rename it, or choose another name for the output with --prefix");
-            }
-            schema = schema.add(name(field.name()), field.dataType());
+            schema = ImageColumn.appended(schema, name(field.name()), field.dataType());
         }
-        ImageColumn column = ImageColumn.of(rows.schema().fieldIndex(images.column()), session);
         PartitionInspection inspection = new PartitionInspection(
-                JavaSparkContext.fromSparkContext(session.sparkContext()).broadcast(content), column, device.name());
-        Column[] columns = Stream.concat(
-                        images.kept().stream(),
-                        Stream.of(PartitionInspection.COLUMNS.fieldNames()).map(this::name))
-                .map(ImageColumn::named)
-                .toArray(Column[]::new);
-        OutputOptions.Written written = output.write(
-                rows.mapPartitions(inspection, Encoders.row(schema)).select(columns), name("error"), this);
-        print(written.text());
-        return written.failed() == 0 ? SparkMain.DONE : SparkMain.DATA;
+                JavaSparkContext.fromSparkContext(session.sparkContext()).broadcast(content),
+                ImageColumn.of(rows.schema().fieldIndex(images.column()), session),
+                device.name());
+        return rows.mapPartitions(inspection, Encoders.row(schema));
     }
 
     final String name(String result) {

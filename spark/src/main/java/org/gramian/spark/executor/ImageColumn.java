@@ -7,6 +7,7 @@ import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
+import java.util.Arrays;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.security.AccessControlException;
@@ -14,6 +15,8 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
@@ -56,6 +59,28 @@ public record ImageColumn(int index, SerializableConfiguration hadoop) implement
     /** Returns the column of a name that may contain dots, which Spark takes for fields within a column otherwise. */
     public static Column named(String name) {
         return functions.col("`" + name.replace("`", "``") + "`");
+    }
+
+    /**
+     * Returns a schema with one more column.
+     *
+     * @throws IllegalArgumentException if it has a column of that name; names are case-insensitive in Spark
+     */
+    public static StructType appended(StructType schema, String name, DataType type) {
+        if (Arrays.stream(schema.fieldNames()).anyMatch(name::equalsIgnoreCase)) {
+            throw new IllegalArgumentException("expected a table without the output column '" + name
+                    + "'; rename it, or choose another name for the output (--prefix on the command line)");
+        }
+        return schema.add(name, type);
+    }
+
+    /** Returns the values of a row, with room for more. */
+    static @Nullable Object[] extended(Row row, int more) {
+        @Nullable Object[] values = new Object[row.size() + more];
+        for (int i = 0; i < row.size(); i++) {
+            values[i] = row.get(i);
+        }
+        return values;
     }
 
     /** Returns the bytes of images and texts in all columns of a row. */

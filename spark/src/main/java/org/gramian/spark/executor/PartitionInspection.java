@@ -70,10 +70,7 @@ public record PartitionInspection(Broadcast<byte[]> model, ImageColumn input, St
 
     private @Nullable Object[] inspect(Detector detector, Row row, boolean last) {
         int first = row.size();
-        @Nullable Object[] values = new Object[first + COLUMNS.size()];
-        for (int i = 0; i < first; i++) {
-            values[i] = row.get(i);
-        }
+        @Nullable Object[] values = ImageColumn.extended(row, COLUMNS.size());
         switch (input.read(row, last)) {
             case ReadResult.Unreadable problem -> {
                 values[first + 4] = problem.reason();

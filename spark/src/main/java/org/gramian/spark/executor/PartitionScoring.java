@@ -71,10 +71,7 @@ public record PartitionScoring(SharedModel model, ImageColumn input, Set<Engine.
     }
 
     private Row appended(Row row, ImageResult result, Classifier classifier) {
-        @Nullable Object[] values = new Object[row.size() + TYPES.size()];
-        for (int i = 0; i < row.size(); i++) {
-            values[i] = row.get(i);
-        }
+        @Nullable Object[] values = ImageColumn.extended(row, TYPES.size());
         int first = row.size();
         switch (result) {
             case ImageResult.Failed failed -> {

@@ -77,42 +77,34 @@ public record AdamW(double learningRate, double beta1, double beta2, double weig
     }
 
     @Override
-    public void update(Optimizer optimizer, Parameter parameter, Tensor gradient) {
-        if (parameter.spec().role() == Role.STIEFEL) {
-            stiefelStep(optimizer, parameter, gradient);
-            return;
+    public Update update(Role role, Tensor value, Tensor gradient, Map<String, Tensor> state, long steps) {
+        if (role == Role.STIEFEL) {
+            return stiefelStep(value, gradient, state, steps);
         }
-        Tensor first = mean(optimizer.state(parameter, FIRST_MOMENT), gradient, beta1);
-        Tensor second = mean(optimizer.state(parameter, SECOND_MOMENT), gradient.mul(gradient), beta2);
-        Tensor root = second.sqrt().mul(1 / Math.sqrt(correction(beta2, optimizer.steps())));
+        Tensor first = mean(state.get(FIRST_MOMENT), gradient, beta1);
+        Tensor second = mean(state.get(SECOND_MOMENT), gradient.mul(gradient), beta2);
+        Tensor root = second.sqrt().mul(1 / Math.sqrt(correction(beta2, steps)));
         Tensor direction = first.div(root.add(EPSILON));
-        double decay = parameter.spec().role() == Role.WEIGHT ? weightDecay : 0;
-        Tensor decayed = decay == 0 ? parameter.value() : parameter.value().mul(1 - learningRate * decay);
-        Tensor moved = decayed.addScaled(direction, -learningRate / correction(beta1, optimizer.steps()));
-        optimizer.remember(parameter, FIRST_MOMENT, first);
-        optimizer.remember(parameter, SECOND_MOMENT, second);
-        Optimizer.assign(parameter, moved);
+        double decay = role == Role.WEIGHT ? weightDecay : 0;
+        Tensor decayed = decay == 0 ? value : value.mul(1 - learningRate * decay);
+        Tensor moved = decayed.addScaled(direction, -learningRate / correction(beta1, steps));
+        return new Update(moved, Map.of(FIRST_MOMENT, first, SECOND_MOMENT, second));
     }
 
-    private void stiefelStep(Optimizer optimizer, Parameter parameter, Tensor gradient) {
-        Tensor w = parameter.value();
+    private Update stiefelStep(Tensor w, Tensor gradient, Map<String, Tensor> state, long steps) {
         Tensor riemannian = Stiefel.gradient(w, gradient, stiefel.metric());
         if (stiefel.constantRate().isPresent()) {
             double rate = stiefel.constantRate().get();
-            Optimizer.assign(parameter, stiefel.retraction().apply(w, riemannian.mul(-rate)));
-            return;
+            return new Update(stiefel.retraction().apply(w, riemannian.mul(-rate)), Map.of());
         }
-        Tensor former = optimizer.state(parameter, FIRST_MOMENT);
+        Tensor former = state.get(FIRST_MOMENT);
         Tensor first = mean(former == null ? null : Stiefel.project(w, former), riemannian, beta1);
         Tensor square = riemannian.mul(riemannian).sum().reshape(1);
-        Tensor second = mean(optimizer.state(parameter, SECOND_MOMENT), square, beta2);
-        double root = Math.sqrt(second.item() / correction(beta2, optimizer.steps()));
-        double rate = learningRate * stiefel.multiplier() / correction(beta1, optimizer.steps());
+        Tensor second = mean(state.get(SECOND_MOMENT), square, beta2);
+        double root = Math.sqrt(second.item() / correction(beta2, steps));
+        double rate = learningRate * stiefel.multiplier() / correction(beta1, steps);
         Tensor step = first.mul(-rate / (root + EPSILON));
-        Tensor point = stiefel.retraction().apply(w, step);
-        optimizer.remember(parameter, FIRST_MOMENT, first);
-        optimizer.remember(parameter, SECOND_MOMENT, second);
-        Optimizer.assign(parameter, point);
+        return new Update(stiefel.retraction().apply(w, step), Map.of(FIRST_MOMENT, first, SECOND_MOMENT, second));
     }
 
     /** Returns {@code β·former + (1 − β)·value}; a moment begins with 0. */

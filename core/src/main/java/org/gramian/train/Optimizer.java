@@ -8,18 +8,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
+import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.OptimizerRule.Update;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  *       steps; it begins with the weights before the first step. {@link AveragedWeights} puts it to use.
  * </ul>
  *
- * <p>The state is a step count and named tensors per parameter, which this object owns until it is closed. On a GPU they keep their
- * addresses, and so do the parameters, for captured steps refer to them.
+ * <p>The state is a step count and named tensors per parameter, which this object owns until it is closed. They keep their addresses,
+ * and so do the parameters, for captured steps refer to them.
  */
 public final class Optimizer implements AutoCloseable {
     /** The name of the moving average in the state of a parameter. */
@@ -42,6 +44,9 @@ public final class Optimizer implements AutoCloseable {
 
     /** Avoids a division by 0, as in PyTorch. */
     static final double NORM_EPSILON = 1e-6;
+
+    /** Elements of a part of a parameter: with its state and gradient 2 MB, which a core's cache holds. */
+    private static final long PART = 1 << 17;
 
     private final Map<Parameter, SequencedMap<String, Tensor>> states = new HashMap<>();
 
@@ -135,17 +140,45 @@ public final class Optimizer implements AutoCloseable {
         if (parameter.spec().role() == Role.FITTED) {
             throw new IllegalArgumentException("parameter " + parameter.name() + " is fitted to data, not trained");
         }
-        try (Scope _ = Scope.open()) {
-            if (ema > 0 && state(parameter, AVERAGE) == null) {
-                remember(parameter, AVERAGE, parameter.value().copy());
-            }
-            own.update(this, parameter, scale == 1 ? gradient : gradient.mul(scale));
-            Tensor average = state(parameter, AVERAGE);
-            if (average != null) {
-                double decay = averageDecay(steps - 1);
-                remember(parameter, AVERAGE, average.mul(decay).addScaled(parameter.value(), 1 - decay));
+        if (ema > 0 && state(parameter, AVERAGE) == null) {
+            setState(parameter, AVERAGE, parameter.value().copy());
+        }
+        Map<String, Tensor> before = Map.copyOf(state(parameter));
+        for (UnaryOperator<Tensor> part : parts(parameter)) {
+            try (Scope _ = Scope.open()) {
+                Map<String, Tensor> state = new HashMap<>(before);
+                state.replaceAll((_, tensor) -> part.apply(tensor));
+                Tensor value = part.apply(parameter.value());
+                Tensor g = part.apply(gradient);
+                Update next = own.update(parameter.spec().role(), value, scale == 1 ? g : g.mul(scale), state, steps);
+                next.state()
+                        .forEach((name, tensor) ->
+                                part.apply(stateOrZeros(parameter, name)).copyFrom(tensor));
+                value.copyFrom(next.value());
+                Tensor average = state.get(AVERAGE);
+                if (average != null) {
+                    double decay = averageDecay(steps - 1);
+                    average.copyFrom(average.mul(decay).addScaled(value, 1 - decay));
+                }
             }
         }
+    }
+
+    /**
+     * Returns the parts in which a parameter moves: on the CPU rows that stay in the cache from one operation to the next, where the
+     * elements are independent.
+     */
+    private static List<UnaryOperator<Tensor>> parts(Parameter parameter) {
+        Tensor value = parameter.value();
+        long elements = parameter.spec().shape().elements();
+        if (parameter.spec().role() == Role.STIEFEL || value.device().kind() != Device.Kind.CPU || elements <= PART) {
+            return List.of(UnaryOperator.identity());
+        }
+        long count = value.size(0);
+        long rows = Math.max(1, PART * count / elements);
+        return LongStream.iterate(0, from -> from < count, from -> from + rows)
+                .<UnaryOperator<Tensor>>mapToObj(from -> tensor -> tensor.slice(0, from, Math.min(from + rows, count)))
+                .toList();
     }
 
     /** Returns the factor on all gradients that bounds their common norm. */
@@ -187,7 +220,8 @@ public final class Optimizer implements AutoCloseable {
         Tensor state = state(parameter, name);
         if (state == null) {
             Shape shape = Objects.requireNonNull(stateShapes(parameter).get(name), name);
-            state = Tensors.zeros(shape, DType.F32, parameter.value().device());
+            state = Tensors.zeros(
+                    shape, parameter.value().type(), parameter.value().device());
             setState(parameter, name, state);
         }
         return state;
@@ -212,31 +246,12 @@ public final class Optimizer implements AutoCloseable {
         replace(parameter, name, value);
     }
 
-    /** Keeps a new state tensor. Copies in place on a GPU, where captured steps refer to the address. */
-    void remember(Parameter parameter, String name, Tensor value) {
-        Tensor present = state(parameter, name);
-        if (present != null && present.device().kind() == Device.Kind.CUDA) {
-            present.copyFrom(value);
-        } else {
-            replace(parameter, name, value);
-        }
-    }
-
     private void replace(Parameter parameter, String name, Tensor value) {
         Tensor former =
                 states.computeIfAbsent(parameter, _ -> new LinkedHashMap<>()).put(name, value);
         Scope.detach(value);
         if (former != null) {
             former.close();
-        }
-    }
-
-    /** Replaces the value of a parameter, in place on a GPU. */
-    static void assign(Parameter parameter, Tensor moved) {
-        if (moved.device().kind() == Device.Kind.CUDA) {
-            parameter.value().copyFrom(moved);
-        } else {
-            parameter.set(moved);
         }
     }
 
@@ -263,11 +278,12 @@ public final class Optimizer implements AutoCloseable {
                         Tensor value = parameter.value().copy();
                         scope.release(value);
                         trained.put(parameter, value);
-                        Optimizer.assign(
-                                parameter,
-                                parameter.spec().role() == Role.STIEFEL
-                                        ? Decompositions.orthonormalColumns(average, true)
-                                        : average.copy());
+                        parameter
+                                .value()
+                                .copyFrom(
+                                        parameter.spec().role() == Role.STIEFEL
+                                                ? Decompositions.orthonormalColumns(average, true)
+                                                : average);
                     }
                 }
             }
@@ -282,10 +298,8 @@ public final class Optimizer implements AutoCloseable {
         @Override
         public void close() {
             trained.forEach((parameter, value) -> {
-                Optimizer.assign(parameter, value);
-                if (parameter.value() != value) { // copied in place
-                    value.close();
-                }
+                parameter.value().copyFrom(value);
+                value.close();
             });
             trained.clear();
         }

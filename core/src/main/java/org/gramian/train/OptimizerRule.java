@@ -2,6 +2,7 @@ package org.gramian.train;
 
 import java.util.Map;
 import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
@@ -23,9 +24,18 @@ public sealed interface OptimizerRule permits Sgd, AdamW {
     /** Returns the same constants with learning rate and weight decay multiplied, for a parameter group. */
     OptimizerRule times(double rate, double decay);
 
-    /** Moves one parameter and updates its state in the optimizer. */
-    void update(Optimizer optimizer, Parameter parameter, Tensor gradient);
+    /**
+     * Computes the next value and state of a parameter. Where its role is not {@code STIEFEL}, the elements are independent,
+     * and an {@link Optimizer} may pass some rows at a time.
+     *
+     * @param state its state by name, empty before the first step
+     * @param steps the steps taken, this one included
+     */
+    Update update(Role role, Tensor value, Tensor gradient, Map<String, Tensor> state, long steps);
 
     /** Returns the names of the state tensors, with their shapes for a parameter. */
     Map<String, Shape> state(Parameter parameter);
+
+    /** A value and state after a step. */
+    record Update(Tensor value, Map<String, Tensor> state) {}
 }

@@ -35,25 +35,17 @@ public record Sgd(double learningRate, double momentum, double weightDecay, Stie
     }
 
     @Override
-    public void update(Optimizer optimizer, Parameter parameter, Tensor gradient) {
-        Tensor velocity = optimizer.state(parameter, VELOCITY);
-        if (parameter.spec().role() == Role.STIEFEL) {
-            StiefelStep step = StiefelStep.from(parameter.value(), gradient, velocity, this);
-            if (step.velocity() != null) {
-                optimizer.remember(parameter, VELOCITY, step.velocity());
-            }
-            Optimizer.assign(parameter, step.point());
-            return;
+    public Update update(Role role, Tensor value, Tensor gradient, Map<String, Tensor> state, long steps) {
+        Tensor velocity = state.get(VELOCITY);
+        if (role == Role.STIEFEL) {
+            StiefelStep step = StiefelStep.from(value, gradient, velocity, this);
+            return new Update(step.point(), step.velocity() == null ? Map.of() : Map.of(VELOCITY, step.velocity()));
         }
-        double decay = parameter.spec().role() == Role.WEIGHT ? weightDecay : 0;
-        // always a copy: the gradient belongs to the caller
-        Tensor decayed = decay == 0 ? gradient.mul(1) : gradient.addScaled(parameter.value(), decay);
+        double decay = role == Role.WEIGHT ? weightDecay : 0;
+        Tensor decayed = decay == 0 ? gradient : gradient.addScaled(value, decay);
         Tensor direction = velocity == null ? decayed : decayed.addScaled(velocity, momentum);
-        Tensor moved = parameter.value().addScaled(direction, -learningRate);
-        if (momentum != 0) {
-            optimizer.remember(parameter, VELOCITY, direction);
-        }
-        Optimizer.assign(parameter, moved);
+        return new Update(
+                value.addScaled(direction, -learningRate), momentum == 0 ? Map.of() : Map.of(VELOCITY, direction));
     }
 
     @Override

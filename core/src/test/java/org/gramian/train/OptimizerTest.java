@@ -146,6 +146,34 @@ class OptimizerTest {
         }
     }
 
+    /** Large parameters move in parts; what a rule computes of all rows at once has the same bits. */
+    @ParameterizedTest
+    @MethodSource("rules")
+    void partsMoveAsTheWhole(OptimizerRule rule) {
+        ParameterSpec spec = new ParameterSpec("weight", Shape.of(301, 1000), Role.WEIGHT, Tensors::gaussian);
+        try (Scope _ = Scope.open();
+                ParameterSet parameters =
+                        ParameterSet.initialize(List.of(spec), new SplittableRandom(1), DType.F32, Device.CPU);
+                Optimizer optimizer = new Optimizer(rule)) {
+            Parameter parameter = parameters.get("weight");
+            Tensor value = parameter.value().copy();
+            Map<String, Tensor> state = Map.of();
+            for (int step = 1; step <= 3; step++) {
+                Tensor gradient =
+                        Objects.requireNonNull(gradients(parameters, step, 1).get(parameter));
+                OptimizerRule.Update next = rule.update(Role.WEIGHT, value, gradient, state, step);
+                value = next.value();
+                state = next.state();
+                optimizer.step(parameter, gradient);
+            }
+            assertThat(parameter.value().toBytes()).isEqualTo(value.toBytes());
+            state.forEach((name, tensor) -> assertThat(Objects.requireNonNull(optimizer.state(parameter, name))
+                            .toBytes())
+                    .as(name)
+                    .isEqualTo(tensor.toBytes()));
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("rules")
     void averagedWeightsMatchPlainArithmetic(OptimizerRule rule) {

@@ -11,6 +11,7 @@ import ai.onnxruntime.TensorInfo;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -78,7 +79,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         try {
             environment();
             return true;
-        } catch (IllegalStateException _) {
+        } catch (UncheckedIOException _) {
             return false;
         }
     }
@@ -189,7 +190,8 @@ public final class OnnxEngine implements Engine, AutoCloseable {
                 made = onDeepStack(
                         () -> OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "gramian"));
             } catch (ExecutionException failed) {
-                throw new IllegalStateException("ONNX Runtime cannot be loaded: " + failed.getCause(), failed);
+                throw new UncheckedIOException(
+                        new IOException("ONNX Runtime cannot be loaded: " + failed.getCause(), failed));
             }
             environment = made;
         }
@@ -288,9 +290,9 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             }
             return rows;
         } catch (OrtException failed) {
-            throw new IllegalStateException(
+            throw new UncheckedIOException(new IOException(
                     "ONNX Runtime could not compute " + outputs + " of crops " + shape + ": " + failed.getMessage(),
-                    failed);
+                    failed));
         }
     }
 

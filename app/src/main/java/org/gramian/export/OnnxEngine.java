@@ -43,6 +43,7 @@ import org.gramian.model.ModelFileException;
 import org.gramian.model.ModelHeader;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.library.CacheFolder;
+import org.gramian.tensor.library.EnvironmentVariables;
 import org.gramian.tensor.library.LibtorchException;
 import org.jspecify.annotations.Nullable;
 
@@ -185,13 +186,17 @@ public final class OnnxEngine implements Engine, AutoCloseable {
     static synchronized OrtEnvironment environment() {
         OrtEnvironment made = environment;
         if (made == null) {
+            // From 1.29 the library sends usage data to its maker, with files in the home and the temporary folder,
+            // unless told before.
+            EnvironmentVariables.setUnset(Map.of("ORT_DISABLE_TELEMETRY", "1"));
             try {
                 unpack();
                 made = onDeepStack(
                         () -> OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "gramian"));
-            } catch (ExecutionException failed) {
+                made.setTelemetry(false); // Windows has no such variable
+            } catch (ExecutionException | OrtException failed) {
                 throw new UncheckedIOException(
-                        new IOException("ONNX Runtime cannot be loaded: " + failed.getCause(), failed));
+                        new IOException("ONNX Runtime cannot be loaded: " + failed.getMessage(), failed));
             }
             environment = made;
         }

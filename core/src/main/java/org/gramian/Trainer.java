@@ -167,8 +167,7 @@ public final class Trainer {
      * @param folder gets {@code model.safetensors}, {@code evaluation.json}, {@code predictions.csv}, {@code history.csv} and {@code
      *     config.yaml}; with several folds, sub-folders {@code fold-1}, {@code fold-2} and so on
      * @throws IllegalArgumentException if options contradict each other, or there are too few images or classes for them
-     * @throws IOException if images or weights cannot be read, or the folder holds another run
-     * @throws IllegalStateException if another process trains into the folder
+     * @throws IOException if images or weights cannot be read, the folder holds another run, or another process trains into it
      */
     public TrainingReport train(Path folder) throws IOException, InterruptedException {
         settings.find(TrainConfig.ACCELERATE).ifPresent(Rule::use);

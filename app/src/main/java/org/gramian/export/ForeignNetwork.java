@@ -5,6 +5,8 @@ import ai.onnxruntime.OnnxTensor;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import ai.onnxruntime.TensorInfo;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.FloatBuffer;
 import java.nio.file.Path;
@@ -57,8 +59,8 @@ public final class ForeignNetwork implements AutoCloseable {
         try {
             return session.getMetadata().getCustomMetadata();
         } catch (OrtException wrong) {
-            throw new IllegalStateException(
-                    "the metadata of " + file + " cannot be read: " + wrong.getMessage(), wrong);
+            throw new UncheckedIOException(
+                    new IOException("the metadata of " + file + " cannot be read: " + wrong.getMessage(), wrong));
         }
     }
 

@@ -5,6 +5,8 @@ import ai.onnxruntime.OnnxTensor;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import ai.onnxruntime.TensorInfo;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.FloatBuffer;
 import java.nio.file.Path;
 import java.util.Map;
@@ -90,10 +92,10 @@ public final class OnnxDetector implements DetectorEngine {
             floats(result, DetectorGraph.MAP).get(map);
             return new Output(floats(result, DetectorGraph.SCORE).get(0), rows, columns, map);
         } catch (OrtException failed) {
-            throw new IllegalStateException(
+            throw new UncheckedIOException(new IOException(
                     "ONNX Runtime could not compute an image of " + card.width() + "x" + card.height() + ": "
                             + failed.getMessage(),
-                    failed);
+                    failed));
         }
     }
 

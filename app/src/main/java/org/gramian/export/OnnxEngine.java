@@ -11,6 +11,7 @@ import ai.onnxruntime.TensorInfo;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -42,6 +43,7 @@ import org.gramian.model.ModelFileException;
 import org.gramian.model.ModelHeader;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.library.CacheFolder;
+import org.gramian.tensor.library.EnvironmentVariables;
 import org.gramian.tensor.library.LibtorchException;
 import org.jspecify.annotations.Nullable;
 
@@ -78,7 +80,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         try {
             environment();
             return true;
-        } catch (IllegalStateException _) {
+        } catch (UncheckedIOException _) {
             return false;
         }
     }
@@ -184,12 +186,17 @@ public final class OnnxEngine implements Engine, AutoCloseable {
     static synchronized OrtEnvironment environment() {
         OrtEnvironment made = environment;
         if (made == null) {
+            // From 1.29 the library sends usage data to its maker, with files in the home and the temporary folder,
+            // unless told before.
+            EnvironmentVariables.setUnset(Map.of("ORT_DISABLE_TELEMETRY", "1"));
             try {
                 unpack();
                 made = onDeepStack(
                         () -> OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "gramian"));
-            } catch (ExecutionException failed) {
-                throw new IllegalStateException("ONNX Runtime cannot be loaded: " + failed.getCause(), failed);
+                made.setTelemetry(false); // Windows has no such variable
+            } catch (ExecutionException | OrtException failed) {
+                throw new UncheckedIOException(
+                        new IOException("ONNX Runtime cannot be loaded: " + failed.getMessage(), failed));
             }
             environment = made;
         }
@@ -288,9 +295,9 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             }
             return rows;
         } catch (OrtException failed) {
-            throw new IllegalStateException(
+            throw new UncheckedIOException(new IOException(
                     "ONNX Runtime could not compute " + outputs + " of crops " + shape + ": " + failed.getMessage(),
-                    failed);
+                    failed));
         }
     }
 

@@ -117,7 +117,7 @@ public record ResultTable(String baseline, List<Column> columns, List<Cell> cell
         Fingerprint expected = entry.plan().orElseThrow().fingerprint();
         for (Evaluation evaluation : evaluations(entry)) {
             if (!evaluation.setting().fingerprint().equals(expected)) {
-                throw new IllegalStateException(entry.folder() + ": expected results with the fingerprint "
+                throw new IllegalArgumentException(entry.folder() + ": expected results with the fingerprint "
                         + expected.brief() + ", found " + evaluation.setting());
             }
         }

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,5 +35,18 @@ class ContinuousIntegrationTest {
         assertThat(outcome.exitCode()).isEqualTo(3);
         assertThat(outcome.output()).isEqualTo("browser required, verify \n");
         assertThat(outcome.errors()).contains("no route to the mirror");
+    }
+
+    /** A tag can be moved to other code. */
+    @Test
+    void actionsArePinnedByCommit() throws IOException {
+        try (Stream<Path> workflows = Files.list(Path.of("..", ".github", "workflows"))) {
+            for (Path workflow : workflows.toList()) {
+                assertThat(Files.readAllLines(workflow))
+                        .filteredOn(line -> line.contains("uses:"))
+                        .isNotEmpty()
+                        .allMatch(line -> line.matches(".*uses: [\\w./-]+@[0-9a-f]{40} # v\\d+\\.\\d+\\.\\d+"));
+            }
+        }
     }
 }

@@ -32,6 +32,8 @@ import org.gramian.tensor.Shape;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -211,6 +213,25 @@ class ExportedFileTest {
         engine.close();
         assertThatThrownBy(() -> engine.compute(memory, Shape.of(1, 3, 32, 32), Engine.Rows.SCORES))
                 .isInstanceOf(IllegalStateException.class);
+    }
+
+    /** Its telemetry would keep a log in the temporary folder and a database in the home folder open. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void onnxRuntimeCollectsNoUsageData() throws IOException {
+        assertThat(OnnxEngine.version()).isNotEmpty();
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            assertThat(open.map(ExportedFileTest::target))
+                    .noneMatch(file -> file.contains("mat-debug-") || file.contains("onnxruntime.db"));
+        }
+    }
+
+    private static String target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString();
+        } catch (IOException _) {
+            return ""; // closed meanwhile
+        }
     }
 
     /** Rows of several kinds that are computed together are those that are computed alone. */

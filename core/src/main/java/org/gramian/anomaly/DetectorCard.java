@@ -89,31 +89,26 @@ public record DetectorCard(
 
     /** Returns the p-value of a score. */
     public double pValue(double score) {
-        return conformal(calibration).pValue(score);
+        return Conformal.pValue(calibration, score);
     }
 
     /** Returns the score above which an image is anomalous; infinite if there are too few good images for the rate. */
     public double threshold() {
-        return conformal(calibration).threshold(falseAlarms);
+        return Conformal.threshold(calibration, falseAlarms);
     }
 
     /** Returns the threshold that the scores would give without the highest, those of odd images. */
     public double thresholdWithout(int highest) {
-        return conformal(calibration.subList(0, Math.max(1, calibration.size() - highest)))
-                .threshold(falseAlarms);
+        return Conformal.threshold(calibration.subList(0, Math.max(1, calibration.size() - highest)), falseAlarms);
     }
 
     /** Returns the map value above which a region is anomalous: the largest of good images with too few of them for the rate. */
     public double mapThreshold() {
-        return Math.min(conformal(peaks).threshold(falseAlarms), peaks.getLast());
+        return Math.min(Conformal.threshold(peaks, falseAlarms), peaks.getLast());
     }
 
     /** Returns the number of good images that the rate of false alarms needs before any image can be anomalous. */
     public int imagesNeeded() {
         return Conformal.needed(falseAlarms);
-    }
-
-    private static Conformal conformal(List<Double> scores) {
-        return new Conformal(scores.stream().mapToDouble(Double::doubleValue).toArray());
     }
 }

@@ -1,43 +1,45 @@
 package org.gramian.basis;
 
-import java.util.Arrays;
+import java.util.List;
 
 /**
- * Conformal p-values: scores of good images that took no part in fitting, in ascending order.
+ * Conformal p-values by the scores of good images that took no part in fitting, in ascending order.
  *
  * <p>{@code p(s) = (1 + #{i : sᵢ ≥ s}) / (n + 1)}. If good images are exchangeable, {@code P(p ≤ α) ≤ α} (V. Vovk, A. Gammerman and G.
  * Shafer, "Algorithmic Learning in a Random World", 2005). For scores out of k folds the promise holds in theory up to a factor of 2
  * (Barber et al., "Predictive inference with the jackknife+", 2021).
  */
-@SuppressWarnings("ArrayRecordComponent") // copied
-public record Conformal(double[] scores) {
-    public Conformal {
-        scores = scores.clone();
-        Arrays.sort(scores);
-    }
+public final class Conformal {
+    private Conformal() {}
 
-    /** Returns the p-value of a score. */
-    public double pValue(double score) {
+    /**
+     * Returns the p-value of a score.
+     *
+     * @param scores of good images, ascending
+     */
+    public static double pValue(List<Double> scores, double score) {
         int low = 0;
-        int high = scores.length;
+        int high = scores.size();
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (scores[middle] >= score) {
+            if (scores.get(middle) >= score) {
                 high = middle;
             } else {
                 low = middle + 1;
             }
         }
-        return (1.0 + scores.length - low) / (scores.length + 1.0);
+        return (1.0 + scores.size() - low) / (scores.size() + 1.0);
     }
 
     /**
      * Returns the largest score that is not yet anomalous at a rate of false alarms: anomalous scores are greater. Infinite if the
      * scores are too few for any to be.
+     *
+     * @param scores of good images, ascending
      */
-    public double threshold(double falseAlarms) {
-        int alarms = (int) Math.floor(falseAlarms * (scores.length + 1) + 1e-9) - 1; // scores that may be as large
-        return alarms < 0 ? Double.POSITIVE_INFINITY : scores[scores.length - 1 - Math.min(alarms, scores.length - 1)];
+    public static double threshold(List<Double> scores, double falseAlarms) {
+        int alarms = (int) Math.floor(falseAlarms * (scores.size() + 1) + 1e-9) - 1; // scores that may be as large
+        return alarms < 0 ? Double.POSITIVE_INFINITY : scores.get(Math.max(0, scores.size() - 1 - alarms));
     }
 
     /** Returns a rate, or the lowest at which a score can be anomalous if the scores are too few for it. */

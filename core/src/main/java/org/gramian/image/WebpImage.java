@@ -31,8 +31,8 @@ final class WebpImage {
     private static final int ALPHA = 0x48504c41;
 
     /**
-     * A lossless pixel takes at most 4 bytes and little more for prefix codes. A group of these takes 20 bits in the file and 5 KB in
-     * libwebp, whether a pixel uses it or not.
+     * A lossless pixel takes at most 4 bytes and little more for prefix codes. A group of these takes 20 bits in the file and, if one of
+     * its 16 pixels or more uses it, 5 KB in libwebp. There are at most 65,536 groups: 342 MB, measured for 1 megapixel in 295 kB.
      */
     private static final int LOSSLESS_PIXEL_BYTES = 6;
 

@@ -22,7 +22,7 @@ import org.gramian.basis.Conformal;
  * a share α of images of known classes has {@code p ≤ α} (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005).
  *
  * @param rate α: an image is unknown if its p-value is not greater
- * @param scores sᵢ, at most {@value #MOST_SCORES}
+ * @param scores sᵢ, ascending, at most {@value #MOST_SCORES}
  */
 public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> scores) {
     /** Default rate of images of known classes that are called unknown. */
@@ -202,8 +202,7 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
      * @param temperature divisor of the scores
      */
     public double pValue(double nearest, Logits logits, double temperature) {
-        return new Conformal(scores.stream().mapToDouble(Double::doubleValue).toArray())
-                .pValue(score(nearest, logOdds(logits, temperature, NONE)));
+        return Conformal.pValue(scores, score(nearest, logOdds(logits, temperature, NONE)));
     }
 
     /** Returns whether an image of this p-value is unknown. */

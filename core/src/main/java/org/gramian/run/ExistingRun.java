@@ -152,7 +152,7 @@ public record ExistingRun(Path folder) {
                 }
             }
         }
-        throw new IllegalStateException(
+        throw new IOException(
                 folder + ": another run is using this folder; wait until it ends, or choose another folder");
     }
 }

@@ -62,10 +62,14 @@ record FoldFolder(Path path) {
         return read(FIRST_VALIDATION);
     }
 
-    /** Removes the model on frozen features, last: without it the fold counts as finished. */
-    void removeFrozen() throws IOException {
-        Files.deleteIfExists(path.resolve(FIRST_VALIDATION));
+    /**
+     * Removes what a finished fold does not need. The order lets a run that is killed in between end with the same files: without the
+     * frozen model, but with a checkpoint, that model is solved again; without a checkpoint the fold is done.
+     */
+    void finish() throws IOException {
         Files.deleteIfExists(frozen());
+        Files.deleteIfExists(checkpoint());
+        Files.deleteIfExists(path.resolve(FIRST_VALIDATION)); // last: a resumed comparison reads it
     }
 
     /** Makes the model on frozen features the result. */
@@ -75,7 +79,7 @@ record FoldFolder(Path path) {
         removeMark();
     }
 
-    /** Whether the fold is finished: the model is written last, then checkpoint, frozen model and mark are removed. */
+    /** Whether the fold is finished: the model is written last, then its mark, the frozen model and the checkpoint are removed. */
     boolean isDone() {
         return Files.exists(model()) && !Files.exists(checkpoint()) && !Files.exists(frozen()) && !isFirst();
     }

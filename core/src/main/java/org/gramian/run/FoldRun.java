@@ -77,6 +77,7 @@ final class FoldRun {
     Optional<FoldResult> run() throws IOException {
         if (folder.isDone()) {
             folder.requireOrigin(folder.model(), origin(), plan.dataset().classes());
+            folder.finish(); // a killed run may have left a file
             return Optional.of(new FoldResult(
                     folder.path(),
                     folder.evaluation(),
@@ -126,8 +127,7 @@ final class FoldRun {
                 return Optional.empty();
             }
             if (early.isEmpty()) {
-                training.checkpointing().remove();
-                folder.removeFrozen();
+                folder.finish();
             }
             Optional<Cancellation.Reason> stopped =
                     artifacts().complete(adopted ? Optional.empty() : Optional.of(model));

@@ -3,14 +3,23 @@ package org.gramian.anomaly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.DoubleSupplier;
 import java.util.stream.IntStream;
 import org.gramian.anomaly.AnomalyMap.Region;
 import org.gramian.anomaly.Detector.Tiles;
 import org.gramian.basis.Auroc;
 import org.gramian.basis.Conformal;
 import org.gramian.image.Image;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.model.Logits;
+import org.gramian.model.OpenSet;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -22,8 +31,8 @@ class MeasuresTest {
         int trials = 4000;
         int alarms = 0;
         for (int i = 0; i < trials; i++) {
-            double[] good = random.doubles(39).toArray();
-            alarms += new Conformal(good).pValue(random.nextDouble()) <= 0.1 ? 1 : 0;
+            List<Double> good = random.doubles(39).sorted().boxed().toList();
+            alarms += Conformal.pValue(good, random.nextDouble()) <= 0.1 ? 1 : 0;
         }
         // exactly 0.1 for n = 39: (n + 1) · 0.1 is whole; 4 standard deviations
         assertThat(alarms / (double) trials).isCloseTo(0.1, within(4 * Math.sqrt(0.09 / trials)));
@@ -32,12 +41,15 @@ class MeasuresTest {
     @RandomTest(times = 20)
     void scoreIsAboveThresholdExactlyIfPValueIsSmall(Seed seed) {
         SplittableRandom random = seed.random();
-        double[] good =
-                random.ints(random.nextInt(1, 60), 0, 20).asDoubleStream().toArray(); // with ties
-        Conformal conformal = new Conformal(good);
+        List<Double> good = random.ints(random.nextInt(1, 60), 0, 20) // with ties
+                .asDoubleStream()
+                .sorted()
+                .boxed()
+                .toList();
         for (double rate : new double[] {0.01, 0.05, 0.1, 0.25, 0.5}) {
             for (double score = -0.5; score < 21; score += 0.5) {
-                assertThat(conformal.pValue(score) <= rate + 1e-12).isEqualTo(score > conformal.threshold(rate));
+                assertThat(Conformal.pValue(good, score) <= rate + 1e-12)
+                        .isEqualTo(score > Conformal.threshold(good, rate));
             }
         }
     }
@@ -46,8 +58,9 @@ class MeasuresTest {
     void reachableRateLetsTheLargestScoreBeExceeded() {
         for (int n = 1; n < 120; n++) {
             double rate = Conformal.reachable(0.01, n);
-            assertThat(new Conformal(new double[n]).threshold(rate)).isZero();
-            assertThat(new Conformal(new double[n]).pValue(1)).isLessThanOrEqualTo(rate);
+            List<Double> zeros = Collections.nCopies(n, 0.0);
+            assertThat(Conformal.threshold(zeros, rate)).isZero();
+            assertThat(Conformal.pValue(zeros, 1)).isLessThanOrEqualTo(rate);
         }
         assertThat(Conformal.reachable(0.05, 99)).isEqualTo(0.05);
     }
@@ -55,8 +68,44 @@ class MeasuresTest {
     @Test
     void rateOfOneInHundredNeeds99Images() {
         assertThat(Conformal.needed(0.01)).isEqualTo(99);
-        assertThat(new Conformal(new double[98]).threshold(0.01)).isInfinite();
-        assertThat(new Conformal(new double[99]).threshold(0.01)).isZero();
+        assertThat(Conformal.threshold(Collections.nCopies(98, 0.0), 0.01)).isInfinite();
+        assertThat(Conformal.threshold(Collections.nCopies(99, 0.0), 0.01)).isZero();
+    }
+
+    /** Scores are sorted once, when a card is made. */
+    @Test
+    void pValueCopiesNoScores() {
+        List<Double> scores = new SplittableRandom(1).doubles(2000).boxed().toList();
+        DetectorCard card = new DetectorCard(
+                Preprocessing.TORCHVISION,
+                List.of("layer"),
+                64,
+                64,
+                0,
+                1,
+                0,
+                0.01,
+                scores,
+                scores,
+                new LinkedHashMap<>(),
+                new LinkedHashMap<>());
+        OpenSet.Scale scale = new OpenSet.Scale(0, 1);
+        OpenSet openSet = new OpenSet(0.01, scale, scale, scores);
+        Logits logits = Logits.of(1, 0);
+        assertThat(allocated(() -> card.pValue(0.5) + card.threshold() + card.mapThreshold()))
+                .isLessThan(1000);
+        assertThat(allocated(() -> openSet.pValue(0.5, logits, 1))).isLessThan(1000);
+    }
+
+    /** Returns the bytes that a call allocates after a first one. */
+    private static long allocated(DoubleSupplier call) {
+        ThreadMXBean thread = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        double first = call.getAsDouble();
+        long before = thread.getCurrentThreadAllocatedBytes();
+        double second = call.getAsDouble();
+        long after = thread.getCurrentThreadAllocatedBytes();
+        assertThat(second).isEqualTo(first);
+        return after - before;
     }
 
     @RandomTest(times = 8)

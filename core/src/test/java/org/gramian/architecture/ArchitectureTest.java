@@ -17,6 +17,9 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -104,6 +107,17 @@ class ArchitectureTest {
     @Test
     void packagesHaveNoCycles() {
         slices().matching("org.gramian.(**)").should().beFreeOfCycles().check(CORE);
+    }
+
+    /** Nothing else would remove them: tests use folders of JUnit, the program the folder of its run or cache. */
+    @Test
+    void temporaryFoldersAreNotCreated() {
+        noClasses()
+                .should()
+                .callMethod(Files.class, "createTempDirectory", String.class, FileAttribute[].class)
+                .orShould()
+                .callMethod(Files.class, "createTempDirectory", Path.class, String.class, FileAttribute[].class)
+                .check(new ClassFileImporter().importPackages("org.gramian"));
     }
 
     /** libjpeg-turbo, which is optional, has its one class beside the decoders. */

@@ -7,16 +7,22 @@ import static org.gramian.image.TestImages.lively;
 import static org.gramian.image.TestImages.read;
 import static org.gramian.image.TestImages.refused;
 import static org.gramian.image.TestImages.written;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
 import org.gramian.image.ReadResult.Problem;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -139,29 +145,76 @@ final class DecodingWorkTest {
         return data;
     }
 
-    /** 65,536 groups of prefix codes, of which 256 pixels use one: libwebp allocated 342 MB. */
+    /** 65,536 groups of prefix codes, of which 256 pixels use one. */
     @Test
     void rejectsWebpOfManyPrefixCodes() {
         BitSet bits = new BitSet();
-        int at = bits(bits, 0, 0x2f, 8);
-        at = bits(bits, at, 15 << 14 | 15, 32); // size 16×16
-        at = bits(bits, at, 0b100, 3); // no transform, no colour cache, groups
-        at = bits(bits, at, 0, 4); // of 4×4 pixels, without a colour cache
+        int at = groups(bits, 16);
         for (int symbol : new int[] {255, 255, 0, 0, 0}) { // each group is number 65,535
             at = bits(bits, bits(bits, at, 0b101, 3), symbol, 8);
         }
         for (int i = 0; i < 5 * 65_536; i++) {
             at = bits(bits, at, 1, 4);
         }
-        byte[] stream = Arrays.copyOf(bits.toByteArray(), at / 8 + 9 & ~1);
-        assertRejectedFast(ByteBuffer.allocate(20 + stream.length)
+        assertRejectedFast(webp(bits, at));
+    }
+
+    /** As many groups, each used by 16 pixels of a megapixel: the most memory that groups can take. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void prefixCodesOfWebpTakeBoundedMemory() throws IOException {
+        assumeTrue(FULL, "under gramian.full");
+        BitSet bits = new BitSet();
+        int at = groups(bits, 1024);
+        for (int symbols : new int[] {280, 256}) { // of green and red, 256 of 8 bits each
+            at = bits(bits, bits(bits, at, 0, 1), 12 - 4, 4);
+            for (int i = 0; i < 12; i++) { // lengths are 0, the third in the order of the format, or 8
+                at = bits(bits, at, i == 2 || i == 11 ? 1 : 0, 3);
+            }
+            at = bits(bits, at, 0, 1);
+            for (int symbol = 0; symbol < symbols; symbol++) {
+                at = bits(bits, at, symbol < 256 ? 1 : 0, 1);
+            }
+        }
+        at = bits(bits, at, 0b0001_0001_0001, 12); // one symbol of blue, alpha and distance
+        for (int group = 0; group < 65_536; group++) {
+            at = bits(bits, at, group, 16);
+        }
+        for (int i = 0; i < 5 * 65_536; i++) {
+            at = bits(bits, at, 1, 4);
+        }
+        byte[] file = webp(bits, at);
+        Files.writeString(Path.of("/proc/self/clear_refs"), "5"); // the peak begins again
+        long before = peak();
+        assertThat(read(file).image().width()).isEqualTo(1024);
+        assertThat(peak() - before).isLessThan(420_000);
+    }
+
+    /** Returns the peak of resident memory in KiB. */
+    private static long peak() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith("VmHWM:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                .sum();
+    }
+
+    /** Begins a lossless WebP of a square with groups of prefix codes for 4×4 pixels. */
+    private static int groups(BitSet bits, int side) {
+        int at = bits(bits, bits(bits, 0, 0x2f, 8), (side - 1) << 14 | (side - 1), 32);
+        at = bits(bits, at, 0b100, 3); // no transform, no colour cache, groups
+        return bits(bits, at, 0, 4); // of 4×4 pixels, without a colour cache
+    }
+
+    private static byte[] webp(BitSet bits, int length) {
+        byte[] stream = Arrays.copyOf(bits.toByteArray(), length / 8 + 9 & ~1);
+        return ByteBuffer.allocate(20 + stream.length)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .put("RIFF".getBytes(US_ASCII))
                 .putInt(12 + stream.length)
                 .put("WEBPVP8L".getBytes(US_ASCII))
                 .putInt(stream.length)
                 .put(stream)
-                .array());
+                .array();
     }
 
     private static int bits(BitSet bits, int at, int value, int count) {

@@ -71,7 +71,7 @@ class ExistingRunTest {
         try (ExistingRun.Lock _ = begun().lock()) {
             for (int i = 0; i < 2; i++) { // the first refusal must not have given back the lock
                 assertThatThrownBy(() -> run.train(List.of()))
-                        .isInstanceOf(IllegalStateException.class)
+                        .isInstanceOf(IOException.class)
                         .hasMessageContaining(run.place().toString());
             }
             assertThat(begun().exists()).isFalse();

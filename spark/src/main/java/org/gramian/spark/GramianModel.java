@@ -73,17 +73,12 @@ public final class GramianModel extends Model<GramianModel> implements GramianPa
      * @throws org.gramian.model.ModelFileException if it is not a usable model
      */
     public static GramianModel fromFile(String path) throws IOException {
-        return new GramianModel(Identifiable.randomUID("gramianModel"), ModelContent.read(path, SparkSession.active()));
+        return of(ModelContent.read(path, SparkSession.active()));
     }
 
-    /**
-     * Creates a stage from the content of a model file.
-     *
-     * @param name of the file, for messages
-     * @throws org.gramian.model.ModelFileException if it is not a usable model
-     */
-    public static GramianModel of(byte[] content, String name) throws IOException {
-        return new GramianModel(Identifiable.randomUID("gramianModel"), ModelContent.of(content, name));
+    /** Creates a stage from a model file that has been read. */
+    public static GramianModel of(ModelContent content) {
+        return new GramianModel(Identifiable.randomUID("gramianModel"), content);
     }
 
     /** Loads what {@link #save} saved. */

@@ -11,7 +11,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.SharedFolderLock;
@@ -29,13 +31,15 @@ import picocli.CommandLine.Option;
         name = "cache",
         header = "List the cache folder and remove old files.",
         description = """
-                Lists features, weights and unpacked libraries with their sizes and last use. The folder is GRAMIAN_CACHE, or
-                gramian in the user's cache folder. After a run, the least recently used features above GRAMIAN_CACHE_SIZE
-                (default: 10GB or a tenth of the free disk space, whichever is smaller; none: no limit) are removed.""",
+                Lists features, weights, converted ONNX networks and unpacked libraries with their sizes and last use. The
+                folder is GRAMIAN_CACHE, or gramian in the user's cache folder. After a run, the least recently used features
+                above GRAMIAN_CACHE_SIZE (default: 10GB or a tenth of the free disk space, whichever is smaller; none: no
+                limit) are removed.""",
         synopsisSubcommandLabel = "[prune]",
         subcommands = CacheCommand.Prune.class)
 public final class CacheCommand extends ConsoleCommand {
     private static final String FEATURES = "features";
+    private static final Set<String> NETWORKS = Set.of("weights", WeightStore.CONVERTED);
     private static final List<String> LIBRARIES = List.of("libtorch-", "onnxruntime-");
 
     private record Row(String name, long bytes, Instant lastUse) {}
@@ -44,11 +48,7 @@ public final class CacheCommand extends ConsoleCommand {
     public Integer call() throws IOException {
         Path folder = CacheFolder.ofProcess();
         List<Row> rows = rows(folder);
-        Path disk = folder.resolve(FEATURES).toAbsolutePath();
-        while (!Files.isDirectory(disk)) {
-            disk = Objects.requireNonNull(disk.getParent(), "a disk has a root folder");
-        }
-        long limit = FeatureCache.limit(disk);
+        long limit = limit(folder);
         console.out().println("folder: " + folder);
         String line = "%-50s %10s  %s%n";
         console.out().printf(line, "name", "size", "last use");
@@ -67,7 +67,15 @@ public final class CacheCommand extends ConsoleCommand {
         return ExitCode.DONE;
     }
 
-    /** What a cache folder holds: a row for each file of features, each file of weights, and everything else. */
+    private static long limit(Path folder) throws IOException {
+        Path disk = folder.resolve(FEATURES).toAbsolutePath();
+        while (!Files.isDirectory(disk)) {
+            disk = Objects.requireNonNull(disk.getParent(), "a disk has a root folder");
+        }
+        return FeatureCache.limit(disk);
+    }
+
+    /** What a cache folder holds: a row for each file of features and of weights, and everything else. */
     private static List<Row> rows(Path folder) throws IOException {
         List<Row> rows = new ArrayList<>();
         if (!Files.isDirectory(folder)) {
@@ -79,7 +87,7 @@ public final class CacheCommand extends ConsoleCommand {
                 FeatureCache.list(entry)
                         .forEach(one -> rows.add(
                                 new Row(FEATURES + "/" + one.file().getFileName(), one.bytes(), one.lastUse())));
-            } else if (name.equals("weights") && Files.isDirectory(entry)) {
+            } else if (NETWORKS.contains(name) && Files.isDirectory(entry)) {
                 for (Path file : children(entry)) {
                     rows.add(row(name + "/" + file.getFileName(), file));
                 }
@@ -127,21 +135,24 @@ public final class CacheCommand extends ConsoleCommand {
 
     /** {@code gramian cache prune}: removes old features, and unpacked libraries with {@code --all}. */
     @Command(name = "prune", header = "Remove the least recently used features.", description = """
-                    Removes the least recently used features above the limit GRAMIAN_CACHE_SIZE, e.g. 2GB. Removed files are
-                    computed or unpacked again when needed. Weights, and libraries in use by a running process, are kept.""")
+                    Removes the least recently used features and converted ONNX networks above the limit GRAMIAN_CACHE_SIZE,
+                    e.g. 2GB. Removed files are computed, converted or unpacked again when needed; an interrupted run of a
+                    converted network cannot be resumed without it. Weights, and libraries in use by a running process, are
+                    kept.""")
     static final class Prune extends ConsoleCommand {
-        @Option(names = "--all", description = "remove all features and unpacked libraries")
+        @Option(names = "--all", description = "remove all features, converted networks and unpacked libraries")
         private boolean all;
 
         @Override
         public Integer call() throws IOException {
             Path folder = CacheFolder.ofProcess();
             Path features = folder.resolve(FEATURES);
-            if (Files.isDirectory(features)) {
-                long limit = all ? 0 : FeatureCache.limit(features);
-                FeatureCache.Pruned pruned = FeatureCache.prune(features, limit, false);
-                report(FEATURES, pruned.bytes());
-                console.out().println("features left: " + ByteSize.text(pruned.remaining()));
+            Path converted = folder.resolve(WeightStore.CONVERTED);
+            if (Files.isDirectory(features) || Files.isDirectory(converted)) {
+                FeatureCache.Pruned pruned = FeatureCache.prune(
+                        features, FeatureCache.list(converted, WeightStore.ENDING), all ? 0 : limit(folder), false);
+                report("features and converted networks", pruned.bytes());
+                console.out().println("features and converted networks left: " + ByteSize.text(pruned.remaining()));
             } else {
                 console.out().println("no features in " + folder);
             }

@@ -4,9 +4,9 @@ package org.gramian.cli.common;
 public final class ExitCode {
     /** Success; also when the time budget is used up and a model exists. */
     public static final int DONE = 0;
-    /** A failed check or an internal error. */
+    /** A failed check, or an internal error: a defect of this program. */
     public static final int FAILED = 1;
-    /** Wrong options, configuration or files. */
+    /** Wrong options, configuration or files, which the user can mend. */
     public static final int USAGE = 2;
     /** Data errors, or unreadable images were skipped. */
     public static final int DATA = 3;

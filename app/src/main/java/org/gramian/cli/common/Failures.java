@@ -26,13 +26,16 @@ import org.gramian.model.ModelFileException;
 import org.gramian.model.UnreadableImageException;
 import org.gramian.run.UnfitDataException;
 import org.gramian.tensor.library.LibtorchException;
+import org.gramian.train.loop.NonFiniteLossException;
 import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
 
-/** Maps exceptions of commands to error messages and exit codes: one line for user errors, a bug report for others. */
+/** Maps exceptions of commands to error messages and exit codes: one line, which calls a defect of this program one. */
 public final class Failures {
     private static final String LOST = "cannot write results: the disk is full, or the reading program has exited";
+
+    private static final String ISSUES = "https://github.com/gramian/gramian/issues";
 
     private static volatile boolean readerExited;
 
@@ -123,24 +126,33 @@ public final class Failures {
             case ModelFileException _, GalleryFileException _, TrainedModel.MissingModelException _ -> ExitCode.MODEL;
             case MissingWeightsException _, UnusableWeightsException _, NotExpressibleException _ -> ExitCode.MODEL;
             case BrokenRunException _ -> ExitCode.INTERRUPTED;
-            case IOException _, IllegalArgumentException _, IllegalStateException _, LibtorchException _ ->
-                ExitCode.USAGE;
-            default -> ExitCode.FAILED;
+            case OutOfMemoryError _ -> ExitCode.FAILED;
+            default -> ExitCode.USAGE;
         };
     }
 
-    /** Returns whether a library rejected what this program gave it, rather than this program what the user gave. */
+    /**
+     * Returns whether a failure is a defect of this program. The user can mend the others: an {@link IOException}, an {@link
+     * IllegalArgumentException} with a message that this program throws, and a few types of its own. A library that throws one
+     * rejects what this program gave it, rather than this program what the user gave.
+     */
     private static boolean isDefect(Throwable failed) {
-        boolean unchecked = failed instanceof IllegalArgumentException || failed instanceof IllegalStateException;
+        return switch (failed) {
+            case IOException _, UncheckedIOException _, InvalidPathException _ -> false;
+            case LibtorchException _, NonFiniteLossException _, OutOfMemoryError _ -> false;
+            case IllegalArgumentException refused -> refused.getMessage() == null || !isThrownHere(refused);
+            default -> true;
+        };
+    }
+
+    private static boolean isThrownHere(Throwable failed) {
         StackTraceElement[] trace = failed.getStackTrace();
-        return unchecked
-                && !(failed instanceof InvalidPathException)
-                && trace.length > 0
-                && !trace[0].getClassName().startsWith("org.gramian.");
+        return trace.length == 0 || trace[0].getClassName().startsWith("org.gramian.");
     }
 
     private static String internal(Throwable failed) {
-        return "internal error: " + failed + "; please report it with the command and the output of GRAMIAN_DEBUG=1";
+        return "internal error, a defect of Gramian: " + failed + "; please report it at " + ISSUES
+                + " with the command and the output of GRAMIAN_DEBUG=1";
     }
 
     /** Returns the error message of a failure, without the command name. */
@@ -153,8 +165,7 @@ public final class Failures {
             case IOException wrong -> sentence(wrong);
             case OutOfMemoryError full -> full(full);
             case InvalidPathException wrong when !FileNames.isUtf8() -> FileNames.problem(wrong.getInput());
-            case IllegalArgumentException _, IllegalStateException _, LibtorchException _ -> text(failed);
-            default -> internal(failed);
+            default -> text(failed);
         };
     }
 

@@ -66,7 +66,7 @@ public final class InputOptions {
                     "--input: expected an ONNX file as backbone, found '" + nameOrFile + "', which states its own");
         }
         return WeightStore.isOnnx(nameOrFile)
-                ? importer(new WeightStore(CacheFolder.ofProcess().resolve("onnx")), remarks)
+                ? importer(new WeightStore(CacheFolder.ofProcess().resolve(WeightStore.CONVERTED)), remarks)
                         .convert(Path.of(nameOrFile))
                 : onnx(remarks).resolve(nameOrFile);
     }

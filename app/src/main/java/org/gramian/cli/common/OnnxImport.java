@@ -3,8 +3,12 @@ package org.gramian.cli.common;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.SequencedMap;
@@ -129,9 +133,20 @@ public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consu
                 install(backbone, content, file, reference);
                 remarks.accept("uses " + file + " as the backbone " + name
                         + "; to install it: gramian weights import NAME " + file);
+            } else {
+                touch(store.file(installed));
             }
             return reference(installed);
         });
+    }
+
+    /** Sets the time of the last use: 'gramian cache prune' removes the oldest files first. */
+    private static void touch(Path converted) throws IOException {
+        try {
+            Files.setLastModifiedTime(converted, FileTime.from(Instant.now()));
+        } catch (FileSystemException _) {
+            // removed meanwhile, or of another user
+        }
     }
 
     /** Returns what settings call an installed network. */

@@ -8,10 +8,13 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
+import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.gramian.backbone.weights.UnusableWeightsException;
@@ -19,14 +22,19 @@ import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.cli.Main;
 import org.gramian.cli.Run;
+import org.gramian.cli.TinyTraining;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.model.ModelFile;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 class FailuresTest {
+    @TempDir
+    private Path root = Path.of("");
+
     /** A command that throws a given exception. */
     @Command(name = "fail")
     private record Failing(Throwable failure) implements Callable<Integer> {
@@ -63,6 +71,41 @@ class FailuresTest {
                 "internal error",
                 "NumberFormatException");
         assertSaid(new IllegalArgumentException("expected a, found b"), ExitCode.USAGE, "expected a, found b");
+    }
+
+    @Test
+    void unexpectedStateIsADefect() {
+        for (RuntimeException defect : List.of(
+                new IllegalStateException("this tensor has been freed"),
+                new IllegalArgumentException(),
+                new ArithmeticException("/ by zero"),
+                new UnsupportedOperationException("x"))) {
+            assertSaid(
+                    defect,
+                    ExitCode.FAILED,
+                    "internal error",
+                    "defect",
+                    defect.getClass().getSimpleName(),
+                    "https://github.com/gramian/gramian/issues");
+        }
+    }
+
+    /** Training that diverges, and a folder that another run uses. */
+    @Test
+    void refusalsNameWhatTheUserCanDo() throws IOException, InterruptedException {
+        TinyTraining tiny = TinyTraining.in(root);
+        Path out = root.resolve("run");
+        Run diverged = Run.of(tiny.begin(out, "--lr", 1e30).toArray());
+        assertThat(diverged.code()).as(diverged.err()).isEqualTo(ExitCode.USAGE);
+        assertThat(diverged.err()).contains("lower the learning rate").doesNotContain("internal error");
+        try (FileChannel channel = FileChannel.open(out.resolve(".lock"), StandardOpenOption.WRITE)) {
+            assertThat(channel.tryLock()).isNotNull();
+            Run second = Run.of(tiny.resume(out).toArray());
+            assertThat(second.code()).as(second.err()).isEqualTo(ExitCode.USAGE);
+            assertThat(second.err())
+                    .contains("another run is using this folder")
+                    .doesNotContain("internal error");
+        }
     }
 
     @Test

@@ -47,7 +47,10 @@ public record WeightStore(Path folder) {
     /** Key in the metadata of the definition of a network that is not built in. */
     private static final String NETWORK = "network";
 
-    private static final String ENDING = ".safetensors";
+    /** Name of the folder, in the cache, of networks that were converted from ONNX files without being installed. */
+    public static final String CONVERTED = "onnx";
+
+    public static final String ENDING = ".safetensors";
     public static final String ONNX = ".onnx";
 
     /** Extensions of weight files; a name with one of them is read as a file. */

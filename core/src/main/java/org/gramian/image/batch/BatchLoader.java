@@ -255,14 +255,14 @@ public final class BatchLoader implements Iterator<BatchLoader.Batch>, AutoClose
         }
     }
 
-    /** @throws IllegalStateException if memory is insufficient; frees what was allocated */
+    /** @throws IllegalArgumentException if memory is insufficient; frees what was allocated */
     private MemorySegment allocate(Prefetch prefetch, long cropBytes) {
         long bytes = Math.multiplyExact(prefetch.batch(), cropBytes);
         try {
             return arena.allocate(bytes, ALIGNMENT);
         } catch (OutOfMemoryError scarce) {
             arena.close();
-            throw new IllegalStateException(
+            throw new IllegalArgumentException(
                     "expected memory for " + prefetch.ahead() + " batches of " + (bytes >> 20)
                             + " MiB each, found less;" + " use smaller batches or crops, or fewer prefetched batches",
                     scarce);

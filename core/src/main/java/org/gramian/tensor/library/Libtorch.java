@@ -407,22 +407,8 @@ public final class Libtorch {
 
             /** Sets the variables, on Linux only. */
             static void set() {
-                if (!System.getProperty("os.name").equals("Linux")) {
-                    return;
-                }
-                Linker linker = Linker.nativeLinker();
-                MethodHandle setter = linker.downcallHandle(
-                        linker.defaultLookup().find("setenv").orElseThrow(),
-                        FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
-                try (Arena arena = Arena.ofConfined()) {
-                    for (Map.Entry<String, String> variable :
-                            wanted(System.getenv()).entrySet()) {
-                        // a failure costs time only
-                        int _ = (int) setter.invokeExact(
-                                arena.allocateFrom(variable.getKey()), arena.allocateFrom(variable.getValue()), 0);
-                    }
-                } catch (Throwable thrown) {
-                    throw NativeErrors.wrap(thrown);
+                if (System.getProperty("os.name").equals("Linux")) {
+                    EnvironmentVariables.setUnset(wanted(System.getenv())); // a failure costs time only
                 }
             }
         }

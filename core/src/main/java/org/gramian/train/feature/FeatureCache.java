@@ -36,6 +36,9 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
     /** A file that is being written changes often: an older one is that of a killed process. */
     private static final Duration ABANDONED = Duration.ofDays(1);
 
+    private static final Comparator<Entry> LEAST_RECENT =
+            Comparator.comparing(Entry::lastUse).thenComparing(Entry::file);
+
     public static Path defaultRoot() {
         return CacheFolder.ofProcess().resolve("features");
     }
@@ -63,7 +66,8 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
         return list(folder, FeatureFile.SUFFIX);
     }
 
-    private static List<Entry> list(Path folder, String suffix) throws IOException {
+    /** Returns the files of a folder whose names end so, the least recently used first. */
+    public static List<Entry> list(Path folder, String suffix) throws IOException {
         List<Entry> entries = new ArrayList<>();
         if (Files.isDirectory(folder)) {
             try (Stream<Path> files = Files.list(folder)) {
@@ -80,7 +84,7 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
                 throw e.getCause();
             }
         }
-        entries.sort(Comparator.comparing(Entry::lastUse).thenComparing(Entry::file));
+        entries.sort(LEAST_RECENT);
         return entries;
     }
 
@@ -88,7 +92,14 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
 
     /** Removes the least recently used files until the rest fits. */
     public static Pruned prune(Path folder, long maxBytes, boolean dryRun) throws IOException {
-        List<Entry> entries = list(folder);
+        return prune(folder, List.of(), maxBytes, dryRun);
+    }
+
+    /** Removes the least recently used files of a cache, and of others, until the rest fits. */
+    public static Pruned prune(Path folder, List<Entry> others, long maxBytes, boolean dryRun) throws IOException {
+        List<Entry> entries = Stream.concat(list(folder).stream(), others.stream())
+                .sorted(LEAST_RECENT)
+                .toList();
         long remaining = entries.stream().mapToLong(Entry::bytes).sum();
         int files = 0;
         long bytes = 0;

@@ -82,13 +82,6 @@ public final class Checkpointing {
         return interval;
     }
 
-    /** Removes the checkpoint, once the model is written. */
-    public void remove() throws IOException {
-        if (file != null) {
-            Files.deleteIfExists(file);
-        }
-    }
-
     /** Begins to measure the interval, at the start of a stage. */
     void start() {
         sinceLast.restart();

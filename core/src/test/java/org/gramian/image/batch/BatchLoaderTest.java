@@ -138,7 +138,7 @@ class BatchLoaderTest {
         Rendering rendering = new Rendering(Images::read, large, Preprocessing.TORCHVISION);
         List<LoadRequest> list = LoadRequest.all(Images.samples(1), large);
         assertRejected(
-                IllegalStateException.class,
+                IllegalArgumentException.class,
                 () -> new BatchLoader(rendering, list, new Prefetch(1 << 20, 1, 1)),
                 "1",
                 "201326592 MiB");

@@ -6,6 +6,7 @@ import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.train.loop.Recipes.stage;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -53,7 +54,7 @@ class OutOfTimeTest extends PaintedParts {
             assertThat(early.test()).hasSameSizeAs(training.parts().test());
             Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(last.model()).as("after %d minutes", minutes).isEqualTo(whole.model());
-            checkpointing.remove();
+            Files.deleteIfExists(checkpointing.file().orElseThrow());
         }
         assertThat(until(steps, checkpointing).early()).isEmpty();
     }
@@ -96,7 +97,7 @@ class OutOfTimeTest extends PaintedParts {
         training = training.with(Recipes.with(Recipes.first(3, 0.5), new Batching(2, 1)));
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         byte[] one = until(1, checkpointing).model();
-        checkpointing.remove();
+        Files.deleteIfExists(checkpointing.file().orElseThrow());
         byte[] two = until(2, checkpointing).model();
         assertThat(two).isNotEqualTo(one);
     }

@@ -167,10 +167,10 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
                 .withCheckpointing(checkpointing.orElseGet(() -> Checkpointing.every(Checkpointing.DEFAULT_INTERVAL)));
         Map<Integer, byte[]> stages = new LinkedHashMap<>();
         List<Logits> test = new ArrayList<>();
+        Path besideImages = parts.training().getFirst().file().resolveSibling("run");
         try (FrozenBackbone network =
                         FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device());
-                FeatureCache cache =
-                        FeatureCache.open(means.cache(), Files.createTempDirectory("gramian-features"), _ -> {});
+                FeatureCache cache = FeatureCache.open(means.cache(), besideImages, _ -> {});
                 Model model = begin(network)) {
             FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);
             TrainingData material = new TrainingData(

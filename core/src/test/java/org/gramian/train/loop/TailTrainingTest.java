@@ -91,7 +91,7 @@ class TailTrainingTest extends PaintedParts {
             assertThat(last.model())
                     .as("interrupted after step %d of %d", step, steps)
                     .isEqualTo(whole.model());
-            checkpointing.remove();
+            Files.deleteIfExists(checkpointing.file().orElseThrow());
         }
     }
 

@@ -71,9 +71,10 @@ abstract class ModelCommand extends SparkCommand {
         Path inRun = new Path(model, "model.safetensors");
         String file = inRun.getFileSystem(hadoop).exists(inRun) ? inRun.toString() : model;
         byte[] content = ModelContent.bytes(file, session);
-        Optional<GramianModel> classifier = takesDetectors() && ModelContent.isDetector(content)
-                ? Optional.empty()
-                : Optional.of(outputs(GramianModel.of(content, file))
+        Optional<GramianModel> classifier = (takesDetectors()
+                        ? ModelContent.unlessDetector(content, file)
+                        : Optional.of(ModelContent.of(content, file)))
+                .map(one -> outputs(GramianModel.of(one))
                         .setDevice(device.name())
                         .setErrorCol(name("error"))
                         .setErrorKindCol(name("error_kind")));

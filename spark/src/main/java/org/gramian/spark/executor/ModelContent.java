@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.spark.SparkContext;
@@ -48,23 +49,35 @@ public record ModelContent(byte[] bytes, List<String> classes) {
         }
     }
 
-    /** Takes over the bytes of a model file. */
+    /** Takes over the bytes of the model file of a classifier. */
     public static ModelContent of(byte[] bytes, String name) throws IOException {
-        Path file = written(bytes);
+        return opened(bytes, file -> classifier(bytes, file, name));
+    }
+
+    /** Takes over the bytes of a model file; empty if it holds a detector of anomalies. */
+    public static Optional<ModelContent> unlessDetector(byte[] bytes, String name) throws IOException {
+        return opened(
+                bytes,
+                file -> Detector.isDetector(file) ? Optional.empty() : Optional.of(classifier(bytes, file, name)));
+    }
+
+    private static ModelContent classifier(byte[] bytes, Path file, String name) throws IOException {
         try {
             return new ModelContent(bytes, ModelFile.header(file).card().classes());
         } catch (ModelFileException wrong) {
             throw new ModelFileException(name, wrong);
-        } finally {
-            Files.delete(file);
         }
     }
 
-    /** Returns whether a model file holds a detector of anomalies. */
-    public static boolean isDetector(byte[] bytes) throws IOException {
+    @FunctionalInterface
+    private interface Reading<T> {
+        T of(Path file) throws IOException;
+    }
+
+    private static <T> T opened(byte[] bytes, Reading<T> reading) throws IOException {
         Path file = written(bytes);
         try {
-            return Detector.isDetector(file);
+            return reading.of(file);
         } finally {
             Files.delete(file);
         }

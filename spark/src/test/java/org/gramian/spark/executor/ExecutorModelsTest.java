@@ -1,11 +1,13 @@
 package org.gramian.spark.executor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.spark.SparkContext;
+import org.gramian.model.ModelFileException;
 import org.gramian.spark.executor.ExecutorModels.SharedModel;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
@@ -35,6 +37,16 @@ class ExecutorModelsTest {
         ExecutorModels.acquire(shared(context, 3), Device.CPU).release();
         assertThat(ExecutorModels.count()).as("neither is in use").isEqualTo(1);
         assertThat(one.classifier().card().classes()).isEqualTo(SmallModel.CLASSES);
+    }
+
+    @Test
+    void readsClassifierOrNamesTheWrongFile() throws IOException {
+        byte[] model = Files.readAllBytes(SmallModel.write(folder.resolve("model.safetensors"), 1));
+        assertThat(ModelContent.unlessDetector(model, "model").orElseThrow().classes())
+                .isEqualTo(SmallModel.CLASSES);
+        assertThatThrownBy(() -> ModelContent.unlessDetector(new byte[9], "far/model.safetensors"))
+                .isInstanceOf(ModelFileException.class)
+                .hasMessageContaining("far/model.safetensors");
     }
 
     private SharedModel shared(SparkContext context, long seed) throws IOException {

@@ -19,7 +19,6 @@ import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
-import org.gramian.explain.Attribution;
 import org.gramian.explain.CroppedImage;
 import org.gramian.explain.Explainer;
 import org.gramian.explain.Explainer.Settings;
@@ -61,14 +60,6 @@ public final class ExplainCommand extends ConsoleCommand {
             description = "layer of the heat map, e.g. inception_3b; earlier layers have finer maps"
                     + " (default: the layer that is pooled)")
     private @Nullable String layer;
-
-    @Option(
-            names = "--attribution",
-            paramLabel = "NAME",
-            description = "attribution method: gradient-times-feature, gradient-against-blank,"
-                    + " grad-cam, gradient-norm, integrated or integrated-against-blank (default:"
-                    + " integrated-against-blank, the most faithful one in docs/explain.md)")
-    private @Nullable String attribution;
 
     @Option(
             names = "--pairs",
@@ -135,8 +126,7 @@ public final class ExplainCommand extends ConsoleCommand {
         if (pairs < 0 || pairs > MAX_PAIRS) {
             throw new IllegalArgumentException("--pairs: expected 0 to " + MAX_PAIRS + ", found " + pairs);
         }
-        Attribution chosen = attribution == null ? Settings.DEFAULT.attribution() : Attribution.parse(attribution);
-        return new Settings(Optional.ofNullable(layer), chosen, pairs);
+        return new Settings(Optional.ofNullable(layer), pairs);
     }
 
     private void requireOutputs(Path file) throws IOException {

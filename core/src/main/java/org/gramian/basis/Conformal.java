@@ -18,16 +18,7 @@ public record Conformal(double[] scores) {
 
     /** Returns the p-value of a score. */
     public double pValue(double score) {
-        int low = 0;
-        int high = scores.length;
-        while (low < high) {
-            int middle = (low + high) >>> 1;
-            if (scores[middle] >= score) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
+        int low = Auroc.rank(scores, score, false);
         return (1.0 + scores.length - low) / (scores.length + 1.0);
     }
 

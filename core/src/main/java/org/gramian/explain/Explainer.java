@@ -50,39 +50,23 @@ import org.gramian.tensor.Tensors;
  *
  * <p>The crops are the test crops of the whole image; the rest of the image is not explained, since the model does not
  * see it. The score is the logit of the class, averaged over crops. Thread-safe. The caller owns the model.
+ *
+ * @param pairs number of pairs of feature maps to list
  */
-public record Explainer(Model model, ModelCard card, Settings settings) {
+public record Explainer(Model model, ModelCard card, int pairs) {
+    public static final int DEFAULT_PAIRS = 6;
+
     /** Gradients between the blank image and the features. */
     private static final int STEPS = 4;
 
-    /**
-     * Method of explanation.
-     *
-     * @param layer layer whose feature maps are used; empty for the input of the pooling
-     */
-    public record Settings(Optional<String> layer, int pairs) {
-        public static final int DEFAULT_PAIRS = 6;
-
-        /** Input of the pooling, six pairs. */
-        public static final Settings DEFAULT = new Settings(Optional.empty(), DEFAULT_PAIRS);
-
-        public Settings {
-            if (pairs < 0) {
-                throw new IllegalArgumentException("expected at least 0 pairs, found " + pairs);
-            }
-        }
-    }
-
-    /** @throws IllegalArgumentException with the {@link #incompatibility}, or if there is no such layer */
+    /** @throws IllegalArgumentException with the {@link #incompatibility}, or for a negative number of pairs */
     public Explainer {
         incompatibility(model.head()).ifPresent(reason -> {
             throw new IllegalArgumentException(reason);
         });
-        List<String> layers = model.backbone().wholeLayers();
-        settings.layer().filter(layer -> !layers.contains(layer)).ifPresent(layer -> {
-            throw new IllegalArgumentException("expected a layer before the pooling, one of "
-                    + String.join(", ", layers) + "; found '" + layer + "'");
-        });
+        if (pairs < 0) {
+            throw new IllegalArgumentException("expected at least 0 pairs, found " + pairs);
+        }
     }
 
     /** Returns why a model with this head cannot be explained; empty if it can. */
@@ -111,8 +95,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     }
 
     private Explanation explain(CroppedImage view, OptionalInt requested) {
-        ScoreGradient gradient = new ScoreGradient(
-                model, settings.layer().orElse(model.backbone().layer()));
+        ScoreGradient gradient = new ScoreGradient(model);
         try (Scope _ = Scope.open();
                 Arena arena = Arena.ofConfined()) {
             CropFeatures crops = features(gradient, view, arena);
@@ -159,16 +142,16 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         Shape maps = model.backbone().features(card.crops().size(), card.crops().size());
         int height = Math.toIntExact(maps.at(1));
         int width = Math.toIntExact(maps.at(2));
-        List<ChannelPair> pairs = new ArrayList<>();
+        List<ChannelPair> ranked = new ArrayList<>();
         PairRanking ranking = new PairRanking(model.head().pooling().aggregation(), found);
-        for (PairRanking.Ranked pair : ranking.top(settings.pairs())) {
+        for (PairRanking.Ranked pair : ranking.top(pairs)) {
             HeatMap where = view.sum(ranking.shares(pair).stream()
                     .map(values -> new Grid(height, width, values))
                     .toList());
-            pairs.add(new ChannelPair(pair.first(), pair.second(), pair.contribution(), where));
+            ranked.add(new ChannelPair(pair.first(), pair.second(), pair.contribution(), where));
         }
         return new Explanation(
-                card.classes().get(label), score, probability, logits.top() == label, heat, ranking.parts(), pairs);
+                card.classes().get(label), score, probability, logits.top() == label, heat, ranking.parts(), ranked);
     }
 
     /** Splits maps {@code [n, 1, h, w]} by crop. */

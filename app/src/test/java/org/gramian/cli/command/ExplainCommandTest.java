@@ -76,7 +76,6 @@ class ExplainCommandTest {
     @Test
     void rejectsInvalidArguments() throws IOException {
         refused(ExitCode.USAGE, facts("'ston'", "'stone'"), model, image, out, "--class", "ston");
-        refused(ExitCode.USAGE, facts("bank", "'conv5_3'"), model, image, out, "--layer", "conv5_3");
         refused(ExitCode.USAGE, facts("--pairs", "0", "100", "101"), model, image, out, "--pairs", 101);
         refused(ExitCode.USAGE, facts(image), model, image, image);
         refused(ExitCode.USAGE, facts(out), model, image, out, "--json", out);

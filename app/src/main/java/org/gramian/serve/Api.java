@@ -56,8 +56,8 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
     private static final String PNG = "data:image/png;base64,";
 
     /** Without channel pairs, which the page does not show. */
-
     private static final int DEFAULT_TOP = 5;
+
     private static final int MAX_TOP = 1_000;
     private static final int MAX_NEAREST = 50;
 

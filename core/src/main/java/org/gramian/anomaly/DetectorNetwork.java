@@ -108,7 +108,8 @@ public record DetectorNetwork(
     private static int integer(Map<String, String> texts, String key) {
         double value = JsonText.number(texts, key);
         if (value != Math.rint(value) || Math.abs(value) > 1 << 24) {
-            throw new IllegalArgumentException("expected a whole number as " + key + ", found " + JsonText.text(texts, key));
+            throw new IllegalArgumentException(
+                    "expected a whole number as " + key + ", found " + JsonText.text(texts, key));
         }
         return (int) value;
     }

@@ -343,8 +343,7 @@ public final class Backbone {
     }
 
     /** Checks the images and computes the features; without a listener no maps are made of tokens for it. */
-    private Var run(
-            Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener, Consumer<Var> layers) {
+    private Var run(Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener, Consumer<Var> layers) {
         Shape shape = images.shape();
         if (shape.rank() != 4 || shape.at(1) != NetworkLayer.COLOURS || shape.at(0) == 0) {
             throw new IllegalArgumentException(

@@ -101,9 +101,8 @@ public record Explainer(Model model, ModelCard card, int pairs) {
             CropFeatures crops = features(gradient, view, arena);
             int label = requested.orElseGet(() -> gradient.predict(crops.features()));
             ScoreGradient.Gradients found = gradient.at(crops.features(), label);
-            Tensor shares = crops.difference()
-                    .mul(meanGradient(gradient, crops, label))
-                    .sum(1);
+            Tensor shares =
+                    crops.difference().mul(meanGradient(gradient, crops, label)).sum(1);
             return explanation(found, view.sum(grids(shares)), view, label);
         }
     }

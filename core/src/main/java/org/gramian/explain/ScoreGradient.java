@@ -49,8 +49,8 @@ record ScoreGradient(Model model) {
 
     int predict(Tensor features) {
         try (Tape tape = Tape.inference()) {
-            Var scores = model.scores(
-                    tape.constant(features), frozen(model.headParameters(), tape), Head.Mode.PREDICTING);
+            Var scores =
+                    model.scores(tape.constant(features), frozen(model.headParameters(), tape), Head.Mode.PREDICTING);
             return Logits.ofCrops(Engine.toRows(scores.value())).top();
         }
     }

@@ -136,13 +136,13 @@ class FunctionGradientsTest {
 
     private BatchNorm.Statistics statistics() {
         return new BatchNorm.Statistics(
-                Tensors.full(0.3, Shape.of(4), DType.F64, Device.CPU), Tensors.full(1.7, Shape.of(4), DType.F64, Device.CPU));
+                Tensors.full(0.3, Shape.of(4), DType.F64, Device.CPU),
+                Tensors.full(1.7, Shape.of(4), DType.F64, Device.CPU));
     }
 
     @Test
     void classification() {
-        Tensor targets =
-                Classification.oneHot(new long[] {1, 0, 4}, 5, DType.F64);
+        Tensor targets = Classification.oneHot(new long[] {1, 0, 4}, 5, DType.F64);
         check("softmax", x -> Classification.softmax(x.getFirst()), gaussian(3, 5));
         check("log-softmax", x -> Classification.logSoftmax(x.getFirst()), gaussian(3, 5));
         check("cross-entropy", x -> Classification.crossEntropy(x.getFirst(), targets), gaussian(3, 5));

@@ -58,7 +58,8 @@ class ExplainerTest {
             Explanation why = explainer.explain(view, 0);
             BitSet all = new BitSet();
             all.set(0);
-            double rest = why.score() - explainer.explain(view.masked(all, 1, 1), 0).score();
+            double rest =
+                    why.score() - explainer.explain(view.masked(all, 1, 1), 0).score();
             assertThat(Models.sum(why.heat())).isCloseTo(rest, within(0.01 * Math.abs(rest)));
         }
     }

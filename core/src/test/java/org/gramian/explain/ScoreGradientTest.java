@@ -47,9 +47,7 @@ class ScoreGradientTest {
                 Model model = Models.random(pooling, DType.F64)) {
             Tensor features = features(model, 3);
             Tensor direction = Tensors.gaussian(new SplittableRandom(12), features.shape(), DType.F64);
-            Tensor gradient = new ScoreGradient(model)
-                    .at(features, 1)
-                    .features();
+            Tensor gradient = new ScoreGradient(model).at(features, 1).features();
             assertDerivative(
                     gradient.mul(direction).sum().item(),
                     Models.score(model, features.addScaled(direction, STEP), 1),
@@ -63,8 +61,7 @@ class ScoreGradientTest {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F64);
                 Tape tape = Tape.inference()) {
-            ScoreGradient.Gradients found =
-                    new ScoreGradient(model).at(features(model, 1), 0);
+            ScoreGradient.Gradients found = new ScoreGradient(model).at(features(model, 1), 0);
             ScoreGradient.HeadPath path = ScoreGradient.HeadPath.of(model.head());
             Bindings parameters = Bindings.of(model.headParameters().variables(tape));
             int size = Math.toIntExact(found.aggregatedFeatures().size(1));
@@ -100,8 +97,7 @@ class ScoreGradientTest {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F64)) {
             Tensor features = features(model, 2);
-            ScoreGradient.Gradients found =
-                    new ScoreGradient(model).at(features, 0);
+            ScoreGradient.Gradients found = new ScoreGradient(model).at(features, 0);
             double sum = new PairRanking(model.head().pooling().aggregation(), found)
                     .top(1000).stream()
                             .mapToDouble(PairRanking.Ranked::contribution)

@@ -67,8 +67,7 @@ class ExplainCommandTest {
     @Test
     void explainsEveryClass() {
         for (String name : TinyModel.CLASSES) {
-            Run run = Run.of("explain", model, image, out, "--class", name)
-                    .done();
+            Run run = Run.of("explain", model, image, out, "--class", name).done();
             assertThat(run.out()).startsWith("class").has(facts(name));
         }
     }

@@ -56,10 +56,8 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
     private static final String PNG = "data:image/png;base64,";
 
     /** Without channel pairs, which the page does not show. */
-    private static final Explainer.Settings REGIONS =
-            new Explainer.Settings(Optional.empty(), Explainer.Settings.DEFAULT.attribution(), 0);
-
     private static final int DEFAULT_TOP = 5;
+
     private static final int MAX_TOP = 1_000;
     private static final int MAX_NEAREST = 50;
 
@@ -226,7 +224,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         CompletableFuture<HeatMap> heat = batcher.explain(job.lease(), end, () -> {
             long start = System.nanoTime();
             ModelCard card = model.header().card();
-            HeatMap found = new Explainer(model.explained(), card, REGIONS)
+            HeatMap found = new Explainer(model.explained(), card, 0)
                     .explain(view, card.classes().indexOf(name))
                     .heat();
             Duration time = Duration.ofNanos(System.nanoTime() - start);

@@ -153,7 +153,7 @@ final class DetectorFile {
 
     private static DetectorNetwork parse(TensorFile file) {
         Map<String, String> texts = file.metadata();
-        String version = DetectorNetwork.text(texts, "version");
+        String version = JsonText.text(texts, "version");
         if (!VERSION.equals(version)) {
             throw new IllegalArgumentException("is a detector of format version " + QuotedText.text(version)
                     + ", this program reads version " + VERSION);
@@ -162,7 +162,7 @@ final class DetectorFile {
             throw new IllegalArgumentException("expected a detector with checksums, found none; train it again");
         }
         DetectorCard card = DetectorNetwork.card(texts, values(file, "scores"), values(file, "peaks"));
-        String name = DetectorNetwork.text(texts, "backbone");
+        String name = JsonText.text(texts, "backbone");
         String definition = texts.get("network");
         Backbone whole = definition == null ? Backbone.of(name) : Backbone.of(name, definition, card.preprocessing());
         Backbone cut = whole.cutAt(String.join("+", card.layers()));
@@ -176,7 +176,7 @@ final class DetectorFile {
             }
             used.put(BACKBONE + spec.name(), tensor);
         }
-        PatchModel.Kind kind = kind(DetectorNetwork.text(texts, "detector"));
+        PatchModel.Kind kind = kind(JsonText.text(texts, "detector"));
         addFitted(file, PATCHES, kind, grid.elements(), cut.channels(), used);
         if (card.wholeScale() > 0) {
             addFitted(file, WHOLE, PatchModel.Kind.GAUSSIAN, grid.elements(), cut.channels(), used);

@@ -10,10 +10,10 @@ import java.util.Map;
 import java.util.SequencedMap;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.JsonText;
-import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.model.ModelFileException;
 import org.gramian.tensor.file.StoredTensor;
+import tools.jackson.core.type.TypeReference;
 
 /**
  * The network of a detector in host memory, for runtimes other than libtorch. It needs no libtorch.
@@ -82,7 +82,7 @@ public record DetectorNetwork(
     }
 
     private static List<Double> numbers(Map<String, String> metadata, String key) {
-        double[] numbers = JsonText.parse(text(metadata, key), double[].class);
+        double[] numbers = JsonText.parse(JsonText.text(metadata, key), double[].class);
         if (!Arrays.stream(numbers).allMatch(Double::isFinite)) {
             throw new IllegalArgumentException("expected finite numbers as " + key);
         }
@@ -91,32 +91,25 @@ public record DetectorNetwork(
 
     static DetectorCard card(Map<String, String> texts, List<Double> scores, List<Double> peaks) {
         return new DetectorCard(
-                Preprocessing.parse(text(texts, "preprocessing")),
-                JsonText.strings("layers", text(texts, "layers")),
+                Preprocessing.parse(JsonText.text(texts, "preprocessing")),
+                JsonText.parse(texts, "layers", new TypeReference<List<String>>() {}),
                 integer(texts, "width"),
                 integer(texts, "height"),
                 integer(texts, "tile"),
-                JsonText.number("patchScale", text(texts, "patchScale")),
-                JsonText.number("wholeScale", text(texts, "wholeScale")),
-                JsonText.number("falseAlarms", text(texts, "falseAlarms")),
+                JsonText.number(texts, "patchScale"),
+                JsonText.number(texts, "wholeScale"),
+                JsonText.number(texts, "falseAlarms"),
                 scores,
                 peaks,
-                JsonText.texts("origin", text(texts, "origin")),
-                JsonText.numbers("metrics", text(texts, "metrics")));
-    }
-
-    static String text(Map<String, String> texts, String key) {
-        String text = texts.get(key);
-        if (text == null) {
-            throw new IllegalArgumentException("expected the metadata " + QuotedText.text(key) + ", found none");
-        }
-        return text;
+                JsonText.parse(texts, "origin", new TypeReference<LinkedHashMap<String, String>>() {}),
+                JsonText.parse(texts, "metrics", new TypeReference<LinkedHashMap<String, Double>>() {}));
     }
 
     private static int integer(Map<String, String> texts, String key) {
-        double value = JsonText.number(key, text(texts, key));
+        double value = JsonText.number(texts, key);
         if (value != Math.rint(value) || Math.abs(value) > 1 << 24) {
-            throw new IllegalArgumentException("expected a whole number as " + key + ", found " + text(texts, key));
+            throw new IllegalArgumentException(
+                    "expected a whole number as " + key + ", found " + JsonText.text(texts, key));
         }
         return (int) value;
     }

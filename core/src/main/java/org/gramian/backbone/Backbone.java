@@ -22,7 +22,6 @@ import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.network.NetworkLayer.Chain;
 import org.gramian.backbone.network.NetworkLayer.Rewriting;
 import org.gramian.backbone.onnx.OnnxGraph;
-import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -49,7 +48,6 @@ public final class Backbone {
 
     private final LayerSelection cut;
     private final Optional<String> definition;
-    private final Rewriting rewriting;
 
     /** Layers up to the last feature layer after the rewriting. */
     private final List<NetworkLayer> computed;
@@ -57,7 +55,6 @@ public final class Backbone {
     private Backbone(LayerSelection cut, Optional<String> definition, Rewriting rewriting) {
         this.cut = cut;
         this.definition = definition;
-        this.rewriting = rewriting;
         this.computed = rewriting.apply(cut.stages(), cut::takes);
     }
 
@@ -76,8 +73,7 @@ public final class Backbone {
     }
 
     /**
-     * Returns this backbone with other layers computed by {@link #apply} and {@link #after}; {@link #trace} computes the original
-     * ones.
+     * Returns this backbone with other layers computed by {@link #apply}; {@link #trace} computes the original ones.
      *
      * @param replacement replaces layers by others with the same parameters and results; these types are internal to Gramian
      */
@@ -295,7 +291,7 @@ public final class Backbone {
      * @return {@code [n, c, h', w']}
      */
     public Var apply(Var images, Bindings parameters) {
-        return runChecked(images, parameters, null, _ -> {});
+        return run(images, parameters, null, _ -> {});
     }
 
     /**
@@ -304,7 +300,7 @@ public final class Backbone {
      * @param layers receives the maps of each of {@link #cutLayers} in order, before they are resized; valid during the call
      */
     public Var apply(Var images, Bindings parameters, Consumer<Var> layers) {
-        return runChecked(images, parameters, null, layers);
+        return run(images, parameters, null, layers);
     }
 
     /**
@@ -343,36 +339,24 @@ public final class Backbone {
      *     the output is valid only during the call
      */
     public Var trace(Var images, Bindings parameters, BiConsumer<String, Var> listener) {
-        return runChecked(images, parameters, listener, _ -> {});
+        return run(images, parameters, listener, _ -> {});
     }
 
     /** Checks the images and computes the features; without a listener no maps are made of tokens for it. */
-    private Var runChecked(
-            Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener, Consumer<Var> layers) {
+    private Var run(Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener, Consumer<Var> layers) {
         Shape shape = images.shape();
         if (shape.rank() != 4 || shape.at(1) != NetworkLayer.COLOURS || shape.at(0) == 0) {
             throw new IllegalArgumentException(
                     this + ": expected images [n, 3, height, width], found " + images.value());
         }
         features(Math.toIntExact(shape.at(2)), Math.toIntExact(shape.at(3)));
-        return run(listener == null ? computed : cut.stages(), images, new ArrayList<>(), parameters, listener, layers);
-    }
-
-    /** Computes the features from the input of a layer and the feature layers before it. */
-    private Var run(
-            List<NetworkLayer> stages,
-            Var start,
-            List<Var> taken,
-            Bindings parameters,
-            @Nullable BiConsumer<String, Var> listener,
-            Consumer<Var> layers) {
-        Tape tape = start.tape();
+        List<Var> taken = new ArrayList<>();
+        Tape tape = images.tape();
         int begun = tape.mark();
         int mark = begun;
-        Var state = start;
-        Shape maps =
-                Shape.of(start.shape().at(1), start.shape().at(2), start.shape().at(3));
-        for (NetworkLayer stage : stages) {
+        Var state = images;
+        Shape maps = Shape.of(shape.at(1), shape.at(2), shape.at(3));
+        for (NetworkLayer stage : listener == null ? computed : cut.stages()) {
             state = stage.apply(state, parameters);
             maps = stage.output(maps);
             if (listener != null) {
@@ -401,47 +385,6 @@ public final class Backbone {
                         .map(maps -> Interpolation.resize(maps, grid.at(2), grid.at(3)))
                         .toList(),
                 1);
-    }
-
-    /**
-     * Computes the features from the output of an earlier layer.
-     *
-     * @param layer a computed layer, not later than the first feature layer
-     * @param maps output of that layer
-     * @param parameters a variable for each of {@link #parameters}
-     * @return {@code [n, c, h', w']}
-     * @throws IllegalArgumentException if the features need other layers too; the message names the possible layers
-     */
-    public Var after(String layer, Var maps, Bindings parameters) {
-        if (layer.equals(layer())) {
-            return maps;
-        }
-        List<String> whole = wholeLayers();
-        if (!whole.contains(layer)) {
-            throw new IllegalArgumentException(
-                    "the features of " + this + " cannot be computed from the layer '" + layer + "'"
-                            + NearestWord.suggestion(layer, whole) + " alone; use one of " + String.join(", ", whole));
-        }
-        List<NetworkLayer> all = cut.stages();
-        int next = layersUsed().indexOf(layer) + 1;
-        List<Var> taken = new ArrayList<>();
-        if (cut.takes(all.get(next - 1))) {
-            taken.add(maps);
-        }
-        List<NetworkLayer> following = rewriting.apply(all.subList(next, all.size()), cut::takes);
-        return run(following, maps, taken, parameters, null, _ -> {});
-    }
-
-    /**
-     * Returns the layers whose feature maps alone determine the features: those up to the first feature layer, without
-     * layers that pass on more than their maps, unless they are the only feature layer.
-     */
-    public List<String> wholeLayers() {
-        List<NetworkLayer> used = cut.stages();
-        return used.subList(0, layersUsed().indexOf(cutLayers().getFirst()) + 1).stream()
-                .filter(stage -> stage.passesMaps() || stage.name().equals(layer()))
-                .map(NetworkLayer::name)
-                .toList();
     }
 
     @Override

@@ -31,7 +31,8 @@ public record Auroc(double[] ofGood, double[] ofAnomalous) {
         return (rank(sorted, value, false) + rank(sorted, value, true)) / (2.0 * sorted.length);
     }
 
-    private static int rank(double[] sorted, double value, boolean withEqual) {
+    /** Returns the number of values below a value, or not above it. */
+    static int rank(double[] sorted, double value, boolean withEqual) {
         int low = 0;
         int high = sorted.length;
         while (low < high) {

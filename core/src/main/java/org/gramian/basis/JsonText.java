@@ -6,12 +6,11 @@ import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
-import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -19,11 +18,15 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.type.LogicalType;
 
 /**
  * Documents as JSON, and lists and maps as JSON in a metadata value, parsed strictly and without loss.
@@ -44,6 +47,10 @@ public final class JsonText {
             .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
             .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
             .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+            .withCoercionConfig(
+                    LogicalType.Textual,
+                    texts -> List.of(CoercionInputShape.Boolean, CoercionInputShape.Integer, CoercionInputShape.Float)
+                            .forEach(shape -> texts.setCoercion(shape, CoercionAction.Fail)))
             .changeDefaultNullHandling(_ -> JsonSetter.Value.construct(Nulls.FAIL, Nulls.FAIL))
             .build();
 
@@ -99,8 +106,36 @@ public final class JsonText {
      * @throws IllegalArgumentException with the place of what is wrong
      */
     public static <T> T parse(String json, Class<T> type) {
+        return bound("unexpected JSON", () -> STRICT.readValue(json, type));
+    }
+
+    /**
+     * Binds the JSON of a metadata value strictly.
+     *
+     * @throws IllegalArgumentException with the key and the place of what is wrong
+     */
+    public static <T> T parse(Map<String, String> metadata, String key, TypeReference<T> type) {
+        String json = text(metadata, key);
+        String problem = "unexpected JSON as " + key;
+        T value = bound(problem + ", " + QuotedText.text(json), () -> STRICT.readValue(json, type));
+        if (value == null) {
+            throw new IllegalArgumentException(problem + ": null");
+        }
+        return value;
+    }
+
+    /** Returns a metadata value, which is required. */
+    public static String text(Map<String, String> metadata, String key) {
+        String text = metadata.get(key);
+        if (text == null) {
+            throw new IllegalArgumentException("expected the metadata " + QuotedText.text(key) + ", found none");
+        }
+        return text;
+    }
+
+    private static <T> T bound(String problem, Supplier<T> reading) {
         try {
-            return STRICT.readValue(json, type);
+            return reading.get();
         } catch (JacksonException wrong) {
             String path = wrong.getPath().stream()
                     .map(step ->
@@ -109,7 +144,7 @@ public final class JsonText {
             String place = path.isEmpty() ? "" : " at " + QuotedText.text(path.substring(path.startsWith(".") ? 1 : 0));
             String message =
                     ADVICE.split(wrong.getOriginalMessage(), 2)[0].replaceAll("org\\.gramian\\.[\\w.]*\\$?", "");
-            throw new IllegalArgumentException("unexpected JSON" + place + ": " + QuotedText.bare(message), wrong);
+            throw new IllegalArgumentException(problem + place + ": " + QuotedText.bare(message), wrong);
         }
     }
 
@@ -149,69 +184,13 @@ public final class JsonText {
         }
     }
 
-    public static List<String> strings(String key, String json) {
-        List<String> all = new ArrayList<>();
-        for (JsonNode node : tree(key, "a list of texts", json, JsonNode::isArray)) {
-            all.add(string(key, node));
-        }
-        return all;
-    }
-
-    public static SequencedMap<String, String> texts(String key, String json) {
-        SequencedMap<String, String> all = new LinkedHashMap<>();
-        for (Map.Entry<String, JsonNode> entry :
-                tree(key, "texts by name", json, JsonNode::isObject).properties()) {
-            all.put(entry.getKey(), string(key, entry.getValue()));
-        }
-        return all;
-    }
-
-    public static SequencedMap<String, Double> numbers(String key, String json) {
-        SequencedMap<String, Double> all = new LinkedHashMap<>();
-        for (Map.Entry<String, JsonNode> entry :
-                tree(key, "numbers by name", json, JsonNode::isObject).properties()) {
-            JsonNode node = entry.getValue();
-            if (!node.isNumber() && !node.isString()) {
-                throw unexpected(key, "numbers", node.toString());
-            }
-            all.put(entry.getKey(), number(key, node.asString()));
-        }
-        return all;
-    }
-
-    /** Parses a number written by {@link Double#toString}. */
-    public static double number(String key, String text) {
+    /** Parses a metadata value written by {@link Double#toString}. */
+    public static double number(Map<String, String> metadata, String key) {
+        String text = text(metadata, key);
         try {
             return Double.parseDouble(text);
         } catch (NumberFormatException _) {
-            throw unexpected(key, "a number", text);
+            throw new IllegalArgumentException("expected a number as " + key + ", found " + QuotedText.text(text));
         }
-    }
-
-    private static String string(String key, JsonNode node) {
-        if (!node.isString()) {
-            throw unexpected(key, "texts", node.toString());
-        }
-        return node.asString();
-    }
-
-    private static JsonNode tree(String key, String wanted, String json, Predicate<JsonNode> isWanted) {
-        JsonNode tree;
-        try {
-            tree = JSON.readTree(json);
-        } catch (JacksonException wrong) {
-            throw new IllegalArgumentException(
-                    "expected " + wanted + " in JSON as " + key + ", found: "
-                            + QuotedText.bare(wrong.getOriginalMessage()),
-                    wrong);
-        }
-        if (!isWanted.test(tree)) {
-            throw unexpected(key, wanted, json);
-        }
-        return tree;
-    }
-
-    private static IllegalArgumentException unexpected(String key, String wanted, String found) {
-        return new IllegalArgumentException("expected " + wanted + " as " + key + ", found " + QuotedText.text(found));
     }
 }

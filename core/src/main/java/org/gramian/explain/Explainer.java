@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
-import org.gramian.explain.Attribution.Baseline;
 import org.gramian.explain.CroppedImage.Grid;
 import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.Explanation.Parts;
@@ -39,41 +38,35 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * Explains the score of a class for an image by the gradient of the score with respect to feature maps.
+ * Explains the score of a class for an image by integrated gradients of the score with respect to feature maps.
+ *
+ * <pre>{@code
+ * a(p) = Σ_c (F − F_0)(c, p) · mean_{i=1..4} G(F_0 + α_i (F − F_0))(c, p),   α_i = (i − ½)/4
+ * }</pre>
+ *
+ * <p>F are the features {@code [c, h, w]} of a crop, F_0 those of a blank image of the mean colour, G is the gradient of the score. The
+ * attributions sum to the score minus that of the blank image, up to the error of the midpoint rule (Sundararajan, Taly and Yan,
+ * Axiomatic Attribution for Deep Networks, ICML 2017). {@code docs/explain.md} compares it with other methods.
  *
  * <p>The crops are the test crops of the whole image; the rest of the image is not explained, since the model does not
  * see it. The score is the logit of the class, averaged over crops. Thread-safe. The caller owns the model.
+ *
+ * @param pairs number of pairs of feature maps to list
  */
-public record Explainer(Model model, ModelCard card, Settings settings) {
-    /**
-     * Method of explanation.
-     *
-     * @param layer layer whose feature maps are used; empty for the input of the pooling
-     */
-    public record Settings(Optional<String> layer, Attribution attribution, int pairs) {
-        public static final int DEFAULT_PAIRS = 6;
+public record Explainer(Model model, ModelCard card, int pairs) {
+    public static final int DEFAULT_PAIRS = 6;
 
-        /** Input of the pooling, the most faithful attribution (see {@code docs/explain.md}), six pairs. */
-        public static final Settings DEFAULT =
-                new Settings(Optional.empty(), Attribution.INTEGRATED_AGAINST_BLANK, DEFAULT_PAIRS);
+    /** Gradients between the blank image and the features. */
+    private static final int STEPS = 4;
 
-        public Settings {
-            if (pairs < 0) {
-                throw new IllegalArgumentException("expected at least 0 pairs, found " + pairs);
-            }
-        }
-    }
-
-    /** @throws IllegalArgumentException with the {@link #incompatibility}, or if there is no such layer */
+    /** @throws IllegalArgumentException with the {@link #incompatibility}, or for a negative number of pairs */
     public Explainer {
         incompatibility(model.head()).ifPresent(reason -> {
             throw new IllegalArgumentException(reason);
         });
-        List<String> layers = model.backbone().wholeLayers();
-        settings.layer().filter(layer -> !layers.contains(layer)).ifPresent(layer -> {
-            throw new IllegalArgumentException("expected a layer before the pooling, one of "
-                    + String.join(", ", layers) + "; found '" + layer + "'");
-        });
+        if (pairs < 0) {
+            throw new IllegalArgumentException("expected at least 0 pairs, found " + pairs);
+        }
     }
 
     /** Returns why a model with this head cannot be explained; empty if it can. */
@@ -102,51 +95,40 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     }
 
     private Explanation explain(CroppedImage view, OptionalInt requested) {
-        ScoreGradient gradient = new ScoreGradient(
-                model, settings.layer().orElse(model.backbone().layer()));
+        ScoreGradient gradient = new ScoreGradient(model);
         try (Scope _ = Scope.open();
                 Arena arena = Arena.ofConfined()) {
             CropFeatures crops = features(gradient, view, arena);
             int label = requested.orElseGet(() -> gradient.predict(crops.features()));
             ScoreGradient.Gradients found = gradient.at(crops.features(), label);
-            Tensor shares = settings.attribution()
-                    .shares(
-                            crops.difference(),
-                            meanGradient(gradient, crops, label).orElse(found.features()));
+            Tensor shares =
+                    crops.difference().mul(meanGradient(gradient, crops, label)).sum(1);
             return explanation(found, view.sum(grids(shares)), view, label);
         }
     }
 
-    /** Computes the features of all crops and their difference to the baseline. */
-    private CropFeatures features(ScoreGradient gradient, CroppedImage view, Arena arena) {
-        boolean blank = settings.attribution().baseline() == Baseline.BLANK;
-        Tensor all = gradient.features(view.write(arena, blank), view.shape(blank));
-        if (!blank) {
-            return new CropFeatures(all, all);
-        }
+    /** Computes the features of all crops and their difference to those of a blank image. */
+    private static CropFeatures features(ScoreGradient gradient, CroppedImage view, Arena arena) {
+        Tensor all = gradient.features(view.write(arena, true), view.shape(true));
         long count = all.size(0) - 1;
         Tensor features = all.slice(0, 0, count).contiguous();
         return new CropFeatures(features, features.sub(all.slice(0, count, count + 1)));
     }
 
-    /** Computes the mean gradient between the baseline and the features, if the attribution uses it. */
-    private Optional<Tensor> meanGradient(ScoreGradient gradient, CropFeatures crops, int label) {
-        int steps = settings.attribution().steps();
-        if (steps == 1) {
-            return Optional.empty();
-        }
+    /** Computes the mean gradient between the blank image and the features. */
+    private static Tensor meanGradient(ScoreGradient gradient, CropFeatures crops, int label) {
         Tensor sum = Tensors.zeros(
                 crops.features().shape(),
                 crops.features().type(),
                 crops.features().device());
-        for (int i = 0; i < steps; i++) {
+        for (int i = 0; i < STEPS; i++) {
             try (Scope scope = Scope.open()) {
-                double left = 1 - (i + 0.5) / steps;
+                double left = 1 - (i + 0.5) / STEPS;
                 Tensor between = crops.features().addScaled(crops.difference(), -left);
-                sum = scope.keep(sum.addScaled(gradient.at(between, label).features(), 1.0 / steps));
+                sum = scope.keep(sum.addScaled(gradient.at(between, label).features(), 1.0 / STEPS));
             }
         }
-        return Optional.of(sum);
+        return sum;
     }
 
     private Explanation explanation(ScoreGradient.Gradients found, HeatMap heat, CroppedImage view, int label) {
@@ -159,16 +141,16 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         Shape maps = model.backbone().features(card.crops().size(), card.crops().size());
         int height = Math.toIntExact(maps.at(1));
         int width = Math.toIntExact(maps.at(2));
-        List<ChannelPair> pairs = new ArrayList<>();
+        List<ChannelPair> ranked = new ArrayList<>();
         PairRanking ranking = new PairRanking(model.head().pooling().aggregation(), found);
-        for (PairRanking.Ranked pair : ranking.top(settings.pairs())) {
+        for (PairRanking.Ranked pair : ranking.top(pairs)) {
             HeatMap where = view.sum(ranking.shares(pair).stream()
                     .map(values -> new Grid(height, width, values))
                     .toList());
-            pairs.add(new ChannelPair(pair.first(), pair.second(), pair.contribution(), where));
+            ranked.add(new ChannelPair(pair.first(), pair.second(), pair.contribution(), where));
         }
         return new Explanation(
-                card.classes().get(label), score, probability, logits.top() == label, heat, ranking.parts(), pairs);
+                card.classes().get(label), score, probability, logits.top() == label, heat, ranking.parts(), ranked);
     }
 
     /** Splits maps {@code [n, 1, h, w]} by crop. */

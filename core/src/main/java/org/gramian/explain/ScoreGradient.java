@@ -25,10 +25,10 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * The gradient of a class's score with respect to the feature maps of a layer, and to the kernel matrix or aggregated maps of the
- * head. The tape starts at the layer.
+ * The gradient of a class's score with respect to the feature maps that the pooling reads, and to the kernel matrix or aggregated
+ * maps of the head.
  */
-record ScoreGradient(Model model, String layer) {
+record ScoreGradient(Model model) {
     /**
      * Result of a forward and backward pass; the tensors belong to the current scope.
      *
@@ -38,34 +38,31 @@ record ScoreGradient(Model model, String layer) {
     record Gradients(
             float[][] scores, Tensor features, Tensor maps, Tensor aggregatedFeatures, Tensor aggregatedGradient) {}
 
-    /** Computes the layer's maps of crops {@code [n, 3, s, s]}, in the current scope. */
+    /** Computes the feature maps of crops {@code [n, 3, s, s]}, in the current scope. */
     Tensor features(MemorySegment crops, Shape shape) {
         try (Tape tape = Tape.inference()) {
             Tensor images = Tensors.viewOf(crops, DType.F32, shape).to(model.device());
-            Var maps = model.backbone()
-                    .cutAt(layer)
-                    .apply(tape.constant(images), frozen(model.backboneParameters(), tape));
+            Var maps = model.backbone().apply(tape.constant(images), frozen(model.backboneParameters(), tape));
             return maps.value().copy();
         }
     }
 
     int predict(Tensor features) {
         try (Tape tape = Tape.inference()) {
-            Var last = model.backbone().after(layer, tape.constant(features), frozen(model.backboneParameters(), tape));
-            Var scores = model.scores(last, frozen(model.headParameters(), tape), Head.Mode.PREDICTING);
+            Var scores =
+                    model.scores(tape.constant(features), frozen(model.headParameters(), tape), Head.Mode.PREDICTING);
             return Logits.ofCrops(Engine.toRows(scores.value())).top();
         }
     }
 
-    /** Computes the gradient of a class's score, averaged over crops, at the layer's maps. */
+    /** Computes the gradient of a class's score, averaged over crops, at feature maps. */
     Gradients at(Tensor features, int label) {
         HeadPath path = HeadPath.of(model.head());
         try (Tape forth = Tape.recording();
                 Tape rest = Tape.recording()) {
             Var variable = forth.variable(features);
-            Var last = model.backbone().after(layer, variable, frozen(model.backboneParameters(), forth));
             Bindings parameters = frozen(model.headParameters(), forth);
-            Var maps = path.maps(last, parameters);
+            Var maps = path.maps(variable, parameters);
             Var aggregatedFeatures = path.aggregatedFeatures(maps, parameters);
             Tensor seen = maps.value().copy();
             Tensor met = aggregatedFeatures.value().copy();

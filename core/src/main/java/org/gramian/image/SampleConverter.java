@@ -119,12 +119,18 @@ final class SampleConverter {
     private void packed(byte[] rgb) {
         int target = 0;
         for (int pixel : ((DataBufferInt) raster.getDataBuffer()).getData()) {
-            int alpha = model.hasAlpha() ? pixel >>> 24 : 255;
-            for (int shift = 16; shift >= 0; shift -= Byte.SIZE) {
-                int value = pixel >> shift & 0xff;
-                rgb[target++] = (byte) (alpha == 255 ? value : overWhite(value, 255, alpha, 255));
-            }
+            target = put(model.hasAlpha() ? pixel : pixel | 0xff << 24, rgb, target);
         }
+    }
+
+    /** Composes a pixel {@code 0xAARRGGBB} over white; returns the place of the next one. */
+    private static int put(int pixel, byte[] rgb, int target) {
+        int alpha = pixel >>> 24;
+        for (int i = 0; i < 3; i++) {
+            int value = pixel >> (16 - Byte.SIZE * i) & 0xff;
+            rgb[target + i] = (byte) (alpha == 255 ? value : overWhite(value, 255, alpha, 255));
+        }
+        return target + 3;
     }
 
     /** The fast path of the common case. */
@@ -160,11 +166,7 @@ final class SampleConverter {
                     throw UnreadableException.corrupt("expected a palette with a colour " + index + ", found one of "
                             + colours.length + " colours");
                 }
-                int colour = colours[index];
-                int alpha = colour >>> 24;
-                for (int shift = 16; shift >= 0; shift -= Byte.SIZE) {
-                    rgb[target++] = (byte) overWhite(colour >> shift & 0xff, 255, alpha, 255);
-                }
+                target = put(colours[index], rgb, target);
             }
         }
     }

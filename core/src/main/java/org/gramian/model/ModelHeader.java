@@ -13,6 +13,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.pooling.Pooling;
+import tools.jackson.core.type.TypeReference;
 
 /**
  * Architecture and card of a model: a model file without its parameters. The file's metadata are texts by key:
@@ -111,17 +112,17 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
 
     private static ModelHeader parse(Map<String, String> texts) {
         var card = new ModelCard(
-                JsonText.strings("classes", text(texts, "classes")),
-                Preprocessing.parse(text(texts, "preprocessing")),
-                CropPlan.parse(text(texts, "crops")),
-                JsonText.number("temperature", text(texts, "temperature")),
-                JsonText.texts("origin", text(texts, "origin")),
-                JsonText.numbers("metrics", text(texts, "metrics")),
+                JsonText.parse(texts, "classes", new TypeReference<List<String>>() {}),
+                Preprocessing.parse(JsonText.text(texts, "preprocessing")),
+                CropPlan.parse(JsonText.text(texts, "crops")),
+                JsonText.number(texts, "temperature"),
+                JsonText.parse(texts, "origin", new TypeReference<LinkedHashMap<String, String>>() {}),
+                JsonText.parse(texts, "metrics", new TypeReference<LinkedHashMap<String, Double>>() {}),
                 Optional.ofNullable(texts.get(KnownClasses.PREFIX)).map(json -> JsonText.parse(json, OpenSet.class)));
         Backbone backbone = backbone(texts, card.preprocessing());
-        Pooling pooling = Pooling.parse(text(texts, "pooling")).resolve(backbone, Integer.MAX_VALUE);
+        Pooling pooling = Pooling.parse(JsonText.text(texts, "pooling")).resolve(backbone, Integer.MAX_VALUE);
         ModelHeader header = new ModelHeader(
-                backbone, new Head(pooling, card.classes().size(), flag(text(texts, "normalized"))), card);
+                backbone, new Head(pooling, card.classes().size(), flag(JsonText.text(texts, "normalized"))), card);
         Set<String> known = header.texts().sequencedKeySet();
         for (String key : texts.keySet()) {
             if (!known.contains(key)) {
@@ -133,18 +134,10 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
     }
 
     private static Backbone backbone(Map<String, String> texts, Preprocessing preprocessing) {
-        String name = text(texts, "backbone");
+        String name = JsonText.text(texts, "backbone");
         String definition = texts.get("network");
         Backbone whole = definition == null ? Backbone.of(name) : Backbone.of(name, definition, preprocessing);
-        return whole.cutAt(text(texts, "layer"));
-    }
-
-    private static String text(Map<String, String> texts, String key) {
-        String text = texts.get(key);
-        if (text == null) {
-            throw new IllegalArgumentException("expected the metadata " + QuotedText.text(key) + ", found none");
-        }
-        return text;
+        return whole.cutAt(JsonText.text(texts, "layer"));
     }
 
     private static boolean flag(String text) {

@@ -66,12 +66,16 @@ class DetectorTest {
         return new Image(96, 96, rgb);
     }
 
+    private static void write(Image image, Path file) throws IOException {
+        ImageIO.write(image.toBufferedImage(), "png", file.toFile());
+    }
+
     private static List<ImageSource> sources(int from, int to) throws IOException {
         List<ImageSource> sources = new ArrayList<>();
         for (int i = from; i < to; i++) {
             Path path = folder.resolve("good-" + i + ".png");
             if (Files.notExists(path)) {
-                ImageIO.write(good(i).toBufferedImage(), "png", path.toFile());
+                write(good(i), path);
             }
             sources.add(ImageSource.of(path));
         }
@@ -179,7 +183,7 @@ class DetectorTest {
         List<ImageSource> defects = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
             Path path = folder.resolve("defect-" + i + ".png");
-            ImageIO.write(defective(i).toBufferedImage(), "png", path.toFile());
+            write(defective(i), path);
             defects.add(ImageSource.of(path));
         }
         DetectorTraining.Result result = train(sources(0, 20), defects, OPTIONS, () -> false);
@@ -195,7 +199,7 @@ class DetectorTest {
     void namesImagesThatLookOdd() throws Exception {
         List<ImageSource> sources = new ArrayList<>(sources(0, 30));
         Path odd = folder.resolve("odd.png");
-        ImageIO.write(defective(3).toBufferedImage(), "png", odd.toFile());
+        write(defective(3), odd);
         sources.add(ImageSource.of(odd));
         DetectorTraining.Result result = train(sources, List.of(), OPTIONS, () -> false);
         result.detector().close();
@@ -243,22 +247,10 @@ class DetectorTest {
             Arrays.fill(mask, 3 * (y * 96 + 10), 3 * (y * 96 + 34), (byte) 255);
         }
         for (int i = 0; i < 8; i++) {
-            ImageIO.write(
-                    good(i).toBufferedImage(),
-                    "png",
-                    root.resolve("train/good/" + i + ".png").toFile());
-            ImageIO.write(
-                    good(300 + i).toBufferedImage(),
-                    "png",
-                    root.resolve("test/good/" + i + ".png").toFile());
-            ImageIO.write(
-                    defective(400 + i).toBufferedImage(),
-                    "png",
-                    root.resolve("test/spot/" + i + ".png").toFile());
-            ImageIO.write(
-                    new Image(96, 96, mask).toBufferedImage(),
-                    "png",
-                    root.resolve("ground_truth/spot/" + i + "_mask.png").toFile());
+            write(good(i), root.resolve("train/good/" + i + ".png"));
+            write(good(300 + i), root.resolve("test/good/" + i + ".png"));
+            write(defective(400 + i), root.resolve("test/spot/" + i + ".png"));
+            write(new Image(96, 96, mask), root.resolve("ground_truth/spot/" + i + "_mask.png"));
         }
         assertThat(AnomalyDataset.isMvtec(root)).isTrue();
         AnomalyDataset dataset = AnomalyDataset.mvtec(root);

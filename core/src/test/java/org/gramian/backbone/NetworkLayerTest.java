@@ -16,7 +16,6 @@ import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.network.NetworkLayer.Dense;
 import org.gramian.backbone.network.NetworkLayer.SqueezeExcitation;
 import org.gramian.tensor.Activation;
-import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -128,38 +127,6 @@ class NetworkLayerTest {
             }
             return sum;
         });
-    }
-
-    /** A bottleneck with a shortcut: three convolutions, each normalized, around which a fourth one leads. */
-    @RandomTest(times = 5)
-    void aBlockOfResNetIsWhatItsPaperSays(Seed seed) {
-        SplittableRandom random = seed.random();
-        NetworkLayer block = Backbones.network("resnet50").stages().stream()
-                .filter(stage -> stage.name().equals("layer2.0"))
-                .findFirst()
-                .orElseThrow();
-        Map<String, Tensor> parameters = parameters(block, 256, random);
-        Tensor x = Tensors.gaussian(random, Shape.of(1, 256, 5, 4), DType.F64);
-        Tensor first = normalized(parameters, x, "conv1", "bn1", 1, 0).relu();
-        Tensor second = normalized(parameters, first, "conv2", "bn2", 2, 1).relu();
-        Tensor third = normalized(parameters, second, "conv3", "bn3", 1, 0);
-        Tensor around = normalized(parameters, x, "downsample.0", "downsample.1", 2, 0);
-        assertTensor(apply(block, x, parameters)).isCloseTo(third.add(around).relu(), 1e-12);
-    }
-
-    private static Tensor normalized(
-            Map<String, Tensor> all, Tensor x, String conv, String norm, int stride, int border) {
-        Tensor sums = new Convolution(stride, border, 1).apply(x, parameter(all, "layer2.0." + conv + ".weight"), null);
-        String prefix = "layer2.0." + norm + ".";
-        Tensor centred = sums.sub(column(all, prefix + "running_mean"));
-        Tensor deviation = column(all, prefix + "running_var").add(1e-5).sqrt();
-        Tensor scaled = centred.div(deviation).mul(column(all, prefix + "weight"));
-        return scaled.add(column(all, prefix + "bias"));
-    }
-
-    private static Tensor column(Map<String, Tensor> all, String name) {
-        Tensor values = parameter(all, name);
-        return values.reshape(1, values.size(0), 1, 1);
     }
 
     @RandomTest(times = 5)

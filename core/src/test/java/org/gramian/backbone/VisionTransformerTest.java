@@ -6,8 +6,6 @@ import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.SplittableRandom;
-import org.gramian.autodiff.Tape;
-import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -24,23 +22,8 @@ class VisionTransformerTest {
     }
 
     @Test
-    void onlyMapsThatDetermineTheFeaturesAreWholeLayers() {
-        assertThat(Backbone.of("vit-s16").wholeLayers()).containsExactly("patch_embed", "norm");
-        assertThat(Backbone.of("vit-s16", "blocks.3+norm").wholeLayers()).containsExactly("patch_embed");
-        assertThat(Backbone.of("vit-s16", "cls").wholeLayers()).containsExactly("patch_embed", "cls");
+    void networkAfterTokensHasNoTail() {
         assertRejected(() -> Backbone.of("vit-s16", "blocks.3").tail(), "need more than its feature maps");
-    }
-
-    @Test
-    void featuresFollowFromPatches() {
-        Backbone backbone = Backbone.of("dinov2-vits14-reg", "blocks.1");
-        try (BackboneTrial trial = BackboneTrial.of(backbone, DType.F32);
-                BackboneTrial first = BackboneTrial.of(backbone.cutAt("patch_embed"), DType.F32);
-                Tape tape = Tape.inference()) {
-            Tensor patches = first.features(images(28, 42));
-            Var after = backbone.after("patch_embed", tape.constant(patches), trial.frozen(tape));
-            assertTensor(after.value()).isCloseTo(trial.features(images(28, 42)), 1e-5);
-        }
     }
 
     /** Two layers of one network hold the maps that each of them has alone; the class token is the same everywhere. */

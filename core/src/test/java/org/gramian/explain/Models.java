@@ -11,7 +11,6 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
-import org.gramian.explain.Explainer.Settings;
 import org.gramian.image.Image;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
@@ -34,11 +33,7 @@ final class Models {
     private Models() {}
 
     static Explanation explain(Model model, ModelCard card, Image image, int label) {
-        return explain(model, card, Settings.DEFAULT, image, label);
-    }
-
-    static Explanation explain(Model model, ModelCard card, Settings settings, Image image, int label) {
-        return new Explainer(model, card, settings).explain(CroppedImage.of(image, card), label);
+        return new Explainer(model, card, Explainer.DEFAULT_PAIRS).explain(CroppedImage.of(image, card), label);
     }
 
     /** Sum of the values of all pixels. */
@@ -52,10 +47,7 @@ final class Models {
 
     /** On the fixed filters, with a random head. */
     static Model random(String pooling, DType type) {
-        return random(Backbone.of("filters"), pooling, type);
-    }
-
-    static Model random(Backbone backbone, String pooling, DType type) {
+        Backbone backbone = Backbone.of("filters");
         SplittableRandom random = new SplittableRandom(5);
         ParameterSet filters = ParameterSet.initialize(backbone.parameters(), random, type, Device.CPU);
         Head head = new Head(Pooling.parse(pooling), CLASSES.size(), false);

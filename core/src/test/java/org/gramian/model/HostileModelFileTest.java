@@ -114,8 +114,8 @@ final class HostileModelFileTest {
                 arguments("classes", "[\"a\",\"b\",\"a\"]", facts("'a'")),
                 arguments("classes", "[\"a\",\"b\",\"\"]", facts("class")),
                 arguments("classes", "[]", facts("2", "0")),
-                arguments("classes", "[1,2,3]", facts("classes", "'1'")),
-                arguments("classes", "[\"a\",null,\"c\"]", facts("classes", "'null'")),
+                arguments("classes", "[1,2,3]", facts("classes", "'[1,2,3]'")),
+                arguments("classes", "[\"a\",null,\"c\"]", facts("classes", "null")),
                 arguments("classes", "{}", facts("classes", "'{}'")),
                 arguments("classes", "", facts("classes")),
                 arguments("classes", "[\"a\"", facts("JSON", "classes")),
@@ -129,10 +129,10 @@ final class HostileModelFileTest {
                 arguments("temperature", "0", facts("0.0")),
                 arguments("temperature", "1e-320", facts("1.0E-320")),
                 arguments("temperature", "NaN", facts("NaN")),
-                arguments("origin", "{\"a\":1}", facts("origin", "'1'")),
+                arguments("origin", "{\"a\":1}", facts("origin", "'a'")),
                 arguments("origin", "{\"a\":\"1\",\"a\":\"2\"}", facts("JSON", "origin")),
-                arguments("metrics", "{\"a\":{}}", facts("metrics", "'{}'")),
-                arguments("metrics", "{\"a\":\"b\"}", facts("metrics", "'b'")),
+                arguments("metrics", "{\"a\":{}}", facts("metrics", "'a'")),
+                arguments("metrics", "{\"a\":\"b\"}", facts("metrics", "'a'", "b")),
                 arguments("dropout", "0.5", facts("'dropout'")));
     }
 

@@ -30,19 +30,6 @@ class CrossTest {
         }
     }
 
-    /** B-CNN's matrix of the stacked layers has it as the block above its diagonal. */
-    @Test
-    void itIsOffDiagonalBlockOfBilinearMatrix() {
-        try (Scope _ = Scope.open();
-                PoolingTrial cross = PoolingTrial.of("cross:3");
-                PoolingTrial bilinear = PoolingTrial.of("bilinear/flat")) {
-            Tensor whole = bilinear.describe(PoolingTrial.features(3)).reshape(3, 7, 7);
-            Tensor block = whole.slice(1, 0, 3).slice(2, 3, 7);
-            assertTensor(cross.describe(PoolingTrial.features(3)).reshape(3, 3, 4))
-                    .isCloseTo(block, 1e-12);
-        }
-    }
-
     @Test
     void onTwoLayersItKnowsWhereFirstOneEnds() {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");

@@ -1,9 +1,7 @@
 package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.assertRejected;
-import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Arrays;
@@ -24,7 +22,6 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Laws of the aggregations that look at each map by itself, and values at their kinks. */
@@ -138,26 +135,6 @@ class FirstOrderTest {
         Tensor maps =
                 Pooling.parse(word).aggregation().isSpatial() ? positive(seed, 2, 5, 3, 4) : positive(seed, 2, 5, 12);
         assertTensor(of(word, maps.mul(2))).isCloseTo(of(word, maps).mul(2), 1e-13);
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '"',
-            value = {
-                "gem:0                | 0 0",
-                "gem:p=2,learn=maybe  | true false maybe",
-                "sum:prior=centre     | centre center",
-                "pyramid              | 'levels'",
-                "pyramid:12           | 1 11 12",
-                "pyramid:2,of=median  | mean max median",
-                "max:3                | '3'",
-                "weighted:2           | '2'"
-            })
-    void wrongArgumentsAreNamed(String text, String values) {
-        assertThatThrownBy(() -> Pooling.parse(text))
-                .isInstanceOf(PoolingSyntaxException.class)
-                .has(facts((Object[]) values.split(" ")));
     }
 
     @Test

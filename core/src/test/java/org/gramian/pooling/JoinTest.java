@@ -1,7 +1,6 @@
 package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
@@ -57,31 +56,6 @@ class JoinTest {
         assertThat(pooling.descriptorSize(7)).isEqualTo(4 + 5 + 15);
         assertThat(pooling.maxChannels(3)).isEqualTo(6);
         assertThat(Pooling.parse("[average+conv:9/average]").maxChannels(3)).isEqualTo(9);
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '"',
-            value = {
-                "[average+bilinear/triu    | 1 '[' ']'",
-                "[average+[average+average]| 1 '[' ']'",
-                "average+average]          | ']' 16",
-                "[average]                 | '[average]'",
-                "[]                        | '[]'",
-                "[average+]                | '[average+]'",
-                "[average+average]l2       | '[average+average]l2'",
-                "x[average+average]        | 'x[average+average]'",
-                "average+average           | 'average+average' bilinear",
-                "[average+max9]            | 'max9'",
-                "[average+conv:3]          | 'conv:3' kernel",
-                "average/[average+average] | map vector",
-                "[average+[average+[average+average]]] | 2 '[average+average]'"
-            })
-    void whatIsNoJoinIsRefused(String text, String values) {
-        assertThatThrownBy(() -> Pooling.parse(text))
-                .isInstanceOf(PoolingSyntaxException.class)
-                .has(facts((Object[]) values.split(" ")));
     }
 
     @Test

@@ -1,9 +1,7 @@
 package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.assertRejected;
-import static org.gramian.testing.Facts.facts;
 
 import java.util.Map;
 import java.util.Optional;
@@ -45,23 +43,6 @@ class NetworkTailTest {
         assertThat(resolve("conv:832/tail", backbone).descriptorSize(832)).isEqualTo(1024);
         Backbone two = Backbone.of("googlenet", "inception_4d+inception_4e");
         assertThat(resolve("conv:832/tail", two).descriptorSize(two.channels())).isEqualTo(1024);
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "tail:network=googlenet                | network layer",
-                "tail:layer=fire9                      | network layer",
-                "tail:network=googlenett,layer=pool5   | googlenett googlenet",
-                "tail:network=googlenet,layer=pool5    | googlenet pool5",
-                "tail:network=filters,layer=bank       | filters bank",
-                "tail:depth=3                          | depth tail[:network=<name>,layer=<name>[,grid=<name>]]"
-            })
-    void whatIsNoTailIsRefused(String text, String values) {
-        assertThatThrownBy(() -> Pooling.parse(text))
-                .isInstanceOf(PoolingSyntaxException.class)
-                .has(facts((Object[]) values.split(" ")));
     }
 
     @Test

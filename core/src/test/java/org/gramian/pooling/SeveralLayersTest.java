@@ -67,25 +67,6 @@ class SeveralLayersTest {
                 .has(facts((Object[]) values.split(" ")));
     }
 
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "layer/average | layer",
-                "layer:b,from=3/average | from= to=",
-                "layer:b,from=3,to=3/average | 3",
-                "conv:atmost=0/average | 'atmost'",
-                "conv/average | 'channels'",
-                "average/l2/scale:0 | 0 0",
-                "average/l2/scale:-3 | 0 -3",
-                "scale/average | vector"
-            })
-    void whatCannotBeReadIsRefused(String text, String values) {
-        assertThatThrownBy(() -> Pooling.parse(text))
-                .isInstanceOf(PoolingSyntaxException.class)
-                .has(facts((Object[]) values.split(" ")));
-    }
-
     @Test
     void scaleStartsAtItsValueWithoutWeightDecay() {
         Tensor features = PoolingTrial.features(5);

@@ -106,6 +106,7 @@ class StagesTest {
         assertTensor(ofVectors).isCloseTo(ofMatrices, 1e-14);
         Tensor flat = value(new Vectorization.Flat(), y);
         assertThat(flat.toDoubles()).containsExactly(y.toDoubles());
+        assertRejected(() -> value(new Vectorization.Triu(), y.slice(2, 0, size - 1)), Shape.of(2, size, size - 1));
     }
 
     @Test

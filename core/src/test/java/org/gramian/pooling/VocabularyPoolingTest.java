@@ -1,9 +1,7 @@
 package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.assertRejected;
-import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Arrays;
@@ -195,13 +193,5 @@ class VocabularyPoolingTest {
         assertThat(one.shape()).isEqualTo(Shape.of(Vocabulary.MOST_ROWS, 1));
         assertThat(Arrays.stream(one.toDoubles()).distinct().count()).isEqualTo(Vocabulary.MOST_ROWS);
         assertTensor(Vocabulary.sample(maps, new SplittableRandom(3))).isIdenticalTo(one);
-    }
-
-    @Test
-    void wrongArgumentsAreNamed() {
-        assertThatThrownBy(() -> Pooling.parse("fisher")).has(facts("components"));
-        assertThatThrownBy(() -> Pooling.parse("fisher:4,weights=yes"))
-                .has(facts("'weights'", "true", "false", "'yes'"));
-        assertThatThrownBy(() -> Pooling.parse("netvlad:0")).has(facts("1", "'0'"));
     }
 }

@@ -16,7 +16,6 @@ import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.SampleMatrices.Defect;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -187,21 +186,6 @@ class KernelLawsTest {
                     double[] k = apply(new Rbf(option, 0), maps.to(DType.F32)).toDoubles();
                     assertThat(k).as("%s, maps of size %s", option, value).containsOnly(1.0);
                 }
-            }
-        }
-    }
-
-    @Test
-    void mapsThatAreAllDeadMeetFloorOfSigma() {
-        for (DType type : List.of(DType.F64, DType.F32)) {
-            try (Scope _ = Scope.open()) {
-                Tensor maps = Tensors.zeros(Shape.of(2, 5, 4), type, Device.CPU);
-                for (Kernel kernel : UNIT_DIAGONAL) {
-                    assertThat(apply(kernel, maps).toDoubles())
-                            .as("%s, %s", kernel, type)
-                            .containsOnly(1.0);
-                }
-                assertThat(Rbf.meanDistance(maps)).isEqualTo(Sigma.SMALLEST);
             }
         }
     }

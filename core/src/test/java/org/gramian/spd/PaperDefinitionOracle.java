@@ -1,6 +1,5 @@
 package org.gramian.spd;
 
-import java.util.function.DoubleUnaryOperator;
 import java.util.function.ToDoubleBiFunction;
 
 /**
@@ -128,60 +127,6 @@ final class PaperDefinitionOracle {
         return y;
     }
 
-    /** {@code Y_ab = Σ_ij W_ia K_ij W_jb}. */
-    static double[][] transform(double[][] k, double[][] w) {
-        int size = w[0].length;
-        double[][] y = new double[size][size];
-        for (int a = 0; a < size; a++) {
-            for (int b = 0; b < size; b++) {
-                for (int i = 0; i < k.length; i++) {
-                    for (int j = 0; j < k.length; j++) {
-                        y[a][b] += w[i][a] * k[i][j] * w[j][b];
-                    }
-                }
-            }
-        }
-        return y;
-    }
-
-    static double[][] relu(double[][] y) {
-        double[][] rectified = new double[y.length][];
-        for (int i = 0; i < y.length; i++) {
-            rectified[i] = each(y[i], x -> Math.max(x, 0));
-        }
-        return rectified;
-    }
-
-    /** The upper triangle row by row, off-diagonal elements times √2. */
-    static double[] upperTriangle(double[][] y) {
-        double[] v = new double[y.length * (y.length + 1) / 2];
-        int k = 0;
-        for (int i = 0; i < y.length; i++) {
-            for (int j = i; j < y.length; j++) {
-                v[k++] = i == j ? y[i][j] : Math.sqrt(2) * y[i][j];
-            }
-        }
-        return v;
-    }
-
-    /** {@code √(max(v,0)+ε) − √(max(−v,0)+ε)}, which is {@code sign(v)√|v|} for ε = 0. */
-    static double[] root(double[] v, double epsilon) {
-        return each(v, x -> Math.sqrt(Math.max(x, 0) + epsilon) - Math.sqrt(Math.max(-x, 0) + epsilon));
-    }
-
-    static double[] l2(double[] v) {
-        double norm = Math.sqrt(inner(v, v));
-        return each(v, x -> x / norm);
-    }
-
-    private static double[] each(double[] v, DoubleUnaryOperator function) {
-        double[] result = new double[v.length];
-        for (int i = 0; i < v.length; i++) {
-            result[i] = function.applyAsDouble(v[i]);
-        }
-        return result;
-    }
-
     /** {@code dL/df_i = Σ_j 2(P_ij + P_ji)(f_i − f_j)} for {@code P = dL/dD}, D the squared distances. */
     static double[][] gradientThroughDistances(double[][] maps, double[][] p) {
         double[][] gradient = new double[maps.length][maps[0].length];
@@ -193,18 +138,6 @@ final class PaperDefinitionOracle {
             }
         }
         return gradient;
-    }
-
-    /** The gradient of the Gaussian kernel with σ a constant. */
-    static double[][] rbfGradient(double[][] maps, double[][] g, double sigma) {
-        double[][] k = rbf(maps, sigma);
-        double[][] p = new double[k.length][k.length];
-        for (int i = 0; i < k.length; i++) {
-            for (int j = 0; j < k.length; j++) {
-                p[i][j] = -g[i][j] * k[i][j] / (2 * sigma * sigma);
-            }
-        }
-        return gradientThroughDistances(maps, p);
     }
 
     /** The gradient of the Gaussian kernel through σ, the mean distance; pairs at distance 0 add nothing to dσ. */

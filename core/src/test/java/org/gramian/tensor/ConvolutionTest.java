@@ -1,14 +1,11 @@
 package org.gramian.tensor;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
-import java.util.Objects;
 import java.util.SplittableRandom;
-import org.assertj.core.data.Offset;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Scoped;
@@ -71,31 +68,6 @@ class ConvolutionTest {
         assertTensor(c.geometry.apply(c.input, c.weight, null))
                 .as("%s without bias", c)
                 .isCloseTo(c.byLoops(null), 1e-13);
-    }
-
-    /** A convolution is linear in input and in weights, so its adjoint is known by its inner products. */
-    @RandomTest
-    void gradientsAreAdjoint(Seed seed) {
-        SplittableRandom random = seed.random();
-        Case c = Case.of(random);
-        Tensor y = c.geometry.apply(c.input, c.weight, null);
-        Tensor g = Tensors.gaussian(random, y.shape(), DType.F64);
-        boolean[] all = {true, true, true};
-        Convolution.Gradients gradients = c.geometry.backward(g, c.input, c.weight, all);
-        Tensor ofWeight = Objects.requireNonNull(gradients.weight());
-        double product = inner(g, y);
-        assertThat(inner(Objects.requireNonNull(gradients.input()), c.input)).isCloseTo(product, Offset.offset(1e-11));
-        assertThat(inner(ofWeight, c.weight)).isCloseTo(product, Offset.offset(1e-11));
-        assertTensor(Objects.requireNonNull(gradients.bias()))
-                .isCloseTo(g.sum(0, 2, 3).reshape(c.weight.size(0)), 1e-13);
-        Convolution.Gradients some = c.geometry.backward(g, c.input, c.weight, new boolean[] {false, true, false});
-        assertThat(some.input()).isNull();
-        assertThat(some.bias()).isNull();
-        assertTensor(Objects.requireNonNull(some.weight())).isCloseTo(ofWeight, 1e-13);
-    }
-
-    private static double inner(Tensor a, Tensor b) {
-        return a.mul(b).sum().item();
     }
 
     @Test

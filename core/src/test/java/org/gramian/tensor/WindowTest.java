@@ -1,13 +1,11 @@
 package org.gramian.tensor;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.SplittableRandom;
-import org.assertj.core.data.Offset;
 import org.gramian.tensor.Window.Pair;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
@@ -98,39 +96,6 @@ class WindowTest {
             return sum / counted;
         });
         assertTensor(w.average(input)).as("%s of %s", w, input).isCloseTo(expected, 1e-14);
-    }
-
-    @RandomTest
-    void gradientOfMeanIsItsAdjoint(Seed seed) {
-        SplittableRandom random = seed.random();
-        Window w = window(random);
-        Tensor input = Tensors.gaussian(random, Shape.of(1, 3, 6, 5), DType.F64);
-        Tensor y = w.average(input);
-        Tensor g = Tensors.gaussian(random, y.shape(), DType.F64);
-        double backward = w.averageBackward(g, input).mul(input).sum().item();
-        assertThat(backward).isCloseTo(g.mul(y).sum().item(), Offset.offset(1e-12));
-    }
-
-    @RandomTest
-    void gradientOfMaximumGoesToPlaceOfMaximum(Seed seed) {
-        SplittableRandom random = seed.random();
-        Window w = window(random);
-        Tensor input = Tensors.gaussian(random, Shape.of(1, 2, 6, 5), DType.F64);
-        Window.Maxima maxima = w.max(input);
-        Tensor g = Tensors.gaussian(random, maxima.values().shape(), DType.F64);
-        long[] places = maxima.places().toLongs();
-        double[] upstream = g.toDoubles();
-        Grid expected = Grid.make(input.shape(), place -> 0);
-        int perChannel = places.length / 2;
-        for (int k = 0; k < places.length; k++) {
-            expected.add(upstream[k], 0, k / perChannel, (int) places[k] / 5, (int) places[k] % 5);
-        }
-        assertTensor(w.maxBackward(g, input, maxima.places())).isCloseTo(expected, 1e-15);
-        Grid x = Grid.of(input);
-        double[] values = maxima.values().toDoubles();
-        for (int k = 0; k < places.length; k++) {
-            assertThat(values[k]).isEqualTo(x.at(0, k / perChannel, (int) places[k] / 5, (int) places[k] % 5));
-        }
     }
 
     @Test

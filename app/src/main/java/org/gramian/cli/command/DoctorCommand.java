@@ -43,7 +43,7 @@ import picocli.CommandLine.Option;
         name = "doctor",
         header = "Check the installation: libtorch, GPU, numerical accuracy, speed.",
         description = """
-                Shows versions, device, libtorch and threads, checks the gradient of every layer against central
+                Shows versions, device, libtorch and threads, checks the gradients of poolings against central
                 differences, and times a training step of a pooling. Exit code 1 if a check fails.
 
                 With --pooling, compares the gradients of one pooling with central differences in double precision instead, on
@@ -70,8 +70,8 @@ public final class DoctorCommand extends ConsoleCommand {
         Device device = torch.prepare();
         describeMachine();
         describeLibtorch(device);
-        console.say("checking the gradient of every layer ...");
-        report("gradients", "functions against central differences", LayerCheck.run(device, 10));
+        console.say("checking the gradients of poolings ...");
+        report("gradients", "inputs of poolings against central differences", LayerCheck.run(device, 10));
         report("rules", "tensors of fused layers against plain ones", RuleCheck.run(device));
         console.say("timing ...");
         double seconds = stepSeconds(device);

@@ -19,10 +19,8 @@ import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
-import org.gramian.explain.Attribution;
 import org.gramian.explain.CroppedImage;
 import org.gramian.explain.Explainer;
-import org.gramian.explain.Explainer.Settings;
 import org.gramian.explain.Explanation;
 import org.gramian.explain.Faithfulness;
 import org.gramian.explain.HeatImage;
@@ -56,24 +54,9 @@ public final class ExplainCommand extends ConsoleCommand {
     private @Nullable String className;
 
     @Option(
-            names = "--layer",
-            paramLabel = "LAYER",
-            description = "layer of the heat map, e.g. inception_3b; earlier layers have finer maps"
-                    + " (default: the layer that is pooled)")
-    private @Nullable String layer;
-
-    @Option(
-            names = "--attribution",
-            paramLabel = "NAME",
-            description = "attribution method: gradient-times-feature, gradient-against-blank,"
-                    + " grad-cam, gradient-norm, integrated or integrated-against-blank (default:"
-                    + " integrated-against-blank, the most faithful one in docs/explain.md)")
-    private @Nullable String attribution;
-
-    @Option(
             names = "--pairs",
             paramLabel = "K",
-            defaultValue = "" + Settings.DEFAULT_PAIRS,
+            defaultValue = "" + Explainer.DEFAULT_PAIRS,
             description = "channel pairs to show, at most " + MAX_PAIRS + " (default: ${DEFAULT-VALUE})")
     private int pairs;
 
@@ -109,11 +92,13 @@ public final class ExplainCommand extends ConsoleCommand {
             }
         }
         ModelCard card = ModelFile.header(file).card();
-        Settings settings = settings();
+        if (pairs < 0 || pairs > MAX_PAIRS) {
+            throw new IllegalArgumentException("--pairs: expected 0 to " + MAX_PAIRS + ", found " + pairs);
+        }
         requireOutputs(file);
         Image image = read(card);
         try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
-            Explainer explainer = new Explainer(stored.model(), stored.card(), settings);
+            Explainer explainer = new Explainer(stored.model(), stored.card(), pairs);
             CroppedImage view = CroppedImage.of(image, stored.card());
             Explanation why =
                     className == null ? explainer.explain(view) : explainer.explain(view, label(card, className));
@@ -129,14 +114,6 @@ public final class ExplainCommand extends ConsoleCommand {
             console.say("wrote " + out);
             return ExitCode.DONE;
         }
-    }
-
-    private Settings settings() {
-        if (pairs < 0 || pairs > MAX_PAIRS) {
-            throw new IllegalArgumentException("--pairs: expected 0 to " + MAX_PAIRS + ", found " + pairs);
-        }
-        Attribution chosen = attribution == null ? Settings.DEFAULT.attribution() : Attribution.parse(attribution);
-        return new Settings(Optional.ofNullable(layer), chosen, pairs);
     }
 
     private void requireOutputs(Path file) throws IOException {

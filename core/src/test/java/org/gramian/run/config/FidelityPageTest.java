@@ -1,7 +1,6 @@
 package org.gramian.run.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,7 +11,6 @@ import java.util.stream.Stream;
 import org.gramian.pooling.Fidelity;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** docs/fidelity.md is the list of points, which is complete. */
@@ -53,41 +51,6 @@ class FidelityPageTest {
                         "", "| point | paper | authors | corrected | set by |\n|---|---|---|---|---|\n", ""));
     }
 
-    private static List<FidelityPoint> points(String way) {
-        return Stream.concat(FidelityPoint.mathematics().stream(), FidelityPoint.recipe().stream())
-                .filter(point -> point.setting().startsWith(way))
-                .toList();
-    }
-
-    /** The values as they stand in the statement of the three variants. */
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            quoteCharacter = '"',
-            value = {
-                "rbf:sigma=; mean; 50; mean",
-                "rbf:jitter=; 0; 0; 1e-4",
-                "stiefel.metric; canonical; euclidean; canonical",
-                "stiefel.multiplier; other parameters; 1e-5 momentum decay; 0.001 momentum",
-                "stiefel.retraction; qr-unsigned; qr-unsigned; qr",
-                "spd:<size>,init=; Q Gaussian; Xavier orthonormal; Q Gaussian",
-                "spd:<size>,init=; ≤ C; C; ≤ C",
-                "root:eps=; ε 0; ε 0 0.5·g/(|y| 0.03; ε 1e-5",
-                "network.logit-norm; softmax; batch norm softmax; softmax",
-                "conv:<channels>,bias=; 0; 0.2; 0.2",
-                "optimizer.name; sgd; sgd; adamw sgd",
-                "stage2.rate; 0.001; 1e-5; 0.001 0.002 adamw",
-                "optimizer.weight-decay; 0.0005 0.02 adamw; 5e-6; 0.0005 0.02 adamw",
-                "network.pooling; paper; paper; auto default epochs"
-            })
-    void everyPointHasItsThreeValues(String way, String paper, String authors, String corrected) {
-        assertThat(points(way)).anySatisfy(point -> {
-            assertThat(point.paper()).has(facts((Object[]) paper.split(" ")));
-            assertThat(point.authors()).has(facts((Object[]) authors.split(" ")));
-            assertThat(point.corrected()).has(facts((Object[]) corrected.split(" ")));
-        });
-    }
-
     @ParameterizedTest
     @EnumSource(Fidelity.class)
     void everySettingOfAFidelityIsListed(Fidelity fidelity) {
@@ -111,13 +74,5 @@ class FidelityPageTest {
                             .anyMatch(point -> point.setting().startsWith(word + ":")
                                     && point.setting().contains(argument + "=")));
         }
-    }
-
-    @Test
-    void everyMathematicalPointDiffersBetweenFidelities() {
-        assertThat(FidelityPoint.mathematics())
-                .hasSize(12)
-                .allMatch(point -> point.differs(Fidelity.PAPER, Fidelity.CORRECTED)
-                        || point.differs(Fidelity.AUTHORS, Fidelity.CORRECTED));
     }
 }

@@ -37,20 +37,6 @@ record FidelityPoint(String name, String setting, String paper, String authors, 
                 value.apply(Fidelity.CORRECTED));
     }
 
-    /** Returns the value under a fidelity. */
-    private String of(Fidelity fidelity) {
-        return switch (fidelity) {
-            case PAPER -> paper;
-            case AUTHORS -> authors;
-            case CORRECTED -> corrected;
-        };
-    }
-
-    /** Returns whether two fidelities differ in this point. */
-    boolean differs(Fidelity one, Fidelity other) {
-        return !of(one).equals(of(other));
-    }
-
     /** Returns the differences in formulas, initialization and steps. */
     static List<FidelityPoint> mathematics() {
         List<FidelityPoint> all = new ArrayList<>(pooling());

@@ -72,7 +72,9 @@ class OutputOptionsTest {
                 }))
                 .hasMessage("simulated");
         Path part = options("--out", whole)
-                .write(hadoop, () -> Files.writeString(Files.createDirectory(whole).resolve("part"), "all"));
+                .write(
+                        hadoop,
+                        () -> Files.writeString(Files.createDirectory(whole).resolve("part"), "all"));
 
         assertThat(half).doesNotExist();
         assertThat(part).exists();

@@ -50,6 +50,16 @@ public final class EpochText {
         seconds = (clock.millis() - beginning) / 1e3;
     }
 
+    /** Returns the steps taken so far. */
+    public long done() {
+        return done;
+    }
+
+    /** Returns the steps of all epochs. */
+    public long steps() {
+        return (long) stage.epochs() * stage.steps();
+    }
+
     /** Returns the training images per second; empty before the second step. */
     public OptionalDouble imagesPerSecond() {
         return begun >= 0 && done > begun && seconds > 0
@@ -59,7 +69,7 @@ public final class EpochText {
 
     /** Returns the remaining time if the stage runs all its epochs; empty before it is known and at the end of the stage. */
     public Optional<Duration> eta() {
-        long left = (long) stage.epochs() * stage.steps() - done;
+        long left = steps() - done;
         return done - begun >= STEPS && seconds >= SECONDS && left > 0
                 ? Optional.of(Duration.ofMillis(Math.round(1e3 * seconds / (done - begun) * left)))
                 : Optional.empty();

@@ -36,7 +36,6 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private String task = "";
     private String row = "";
     private String fold = "";
-    private TrainEvent.@Nullable StageStarted stage;
     private @Nullable EpochText epochs;
     private final Instant start = Instant.now();
     private Instant epochShown = start;
@@ -119,7 +118,6 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                 foldStart = System.nanoTime();
             }
             case TrainEvent.StageStarted started -> {
-                stage = started;
                 lastEpoch = Optional.empty();
                 bestEpoch = Optional.empty();
                 epochs = new EpochText(started, InstantSource.system());
@@ -274,12 +272,10 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     }
 
     private void show(TrainEvent.Stepped stepped) {
-        TrainEvent.StageStarted present = stage;
-        if (present == null || epochs == null) {
+        if (epochs == null) {
             return;
         }
-        long steps = (long) stepped.epoch() * present.steps() + stepped.step();
-        show(fold + name(stepped.stage()), (long) present.epochs() * present.steps(), steps);
+        show(fold + name(stepped.stage()), epochs.steps(), epochs.done());
         if (progress != null) {
             progress.remark(epochs.beside(stepped, lastEpoch));
         }

@@ -14,7 +14,6 @@ import org.gramian.cli.command.EmbedCommand;
 import org.gramian.cli.command.EvaluateCommand;
 import org.gramian.cli.command.ExplainCommand;
 import org.gramian.cli.command.ExportCommand;
-import org.gramian.cli.command.FeaturesCommand;
 import org.gramian.cli.command.MethodsCommand;
 import org.gramian.cli.command.NearestCommand;
 import org.gramian.cli.command.PredictCommand;
@@ -64,7 +63,6 @@ public final class Main implements Runnable {
             MethodsCommand.class,
             WeightsCommand.class,
             CacheCommand.class,
-            FeaturesCommand.class,
             TrainCommand.class,
             EvaluateCommand.class,
             CompareCommand.class,
@@ -177,7 +175,6 @@ public final class Main implements Runnable {
         String footer = switch (name) {
             case "doctor" -> HelpLayout.stages();
             case "audit", "embed" -> HelpLayout.layouts();
-            case "features" -> HelpLayout.crops() + HelpLayout.layouts();
             case "evaluate" -> HelpLayout.protocols() + HelpLayout.crops() + HelpLayout.layouts();
             case "train", "compare" ->
                 TrainOptions.keys() + HelpLayout.protocols() + HelpLayout.crops() + HelpLayout.layouts() + EXIT_CODES;

@@ -2,7 +2,6 @@ package org.gramian.table;
 
 import java.util.List;
 import java.util.stream.Collectors;
-import org.gramian.backbone.Backbone;
 import org.gramian.basis.EnumWords;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
@@ -40,21 +39,5 @@ public enum TablePreset {
     /** Parses a word such as {@code table2}. */
     public static TablePreset parse(String text) {
         return EnumWords.parse(TablePreset.class, "the preset", text);
-    }
-
-    /**
-     * Returns the title of a row on a backbone: a tail is named after its backbone (VGG-16's as in the paper), and the
-     * convolution before it has as many channels as the layer.
-     */
-    static String title(TableRow row, Backbone backbone) {
-        String tail = backbone.name().equals("vgg16") ? "VGG-16" : "tail of " + backbone.name();
-        if (!row.name().equals(row.pooling())) { // a custom pooling may have the label of a method
-            return row.title();
-        }
-        return switch (row.name()) {
-            case "tail" -> tail;
-            case "paper-tail" -> backbone.channels() + " conv1×1 + " + tail;
-            default -> row.title();
-        };
     }
 }

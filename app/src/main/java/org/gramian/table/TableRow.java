@@ -2,7 +2,6 @@ package org.gramian.table;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -11,6 +10,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.gramian.backbone.Backbone;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.linear.LinearSolver;
@@ -20,10 +20,11 @@ import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.PoolingStage;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.config.TrainConfig;
 
 /** One row of a table: a method or a custom pooling, with its own settings. */
-public record TableRow(String name, String title, String pooling, Map<String, String> own) {
+public record TableRow(String name, String pooling, Settings own) {
     /** Keys that all rows share: results on other images or crops do not compare methods. */
     private static final List<String> SHARED = List.of(
             "data.layout",
@@ -55,15 +56,10 @@ public record TableRow(String name, String title, String pooling, Map<String, St
     private static final Pattern WORD = Pattern.compile("[^:/,+\\[\\]]+");
 
     public TableRow {
-        own = Collections.unmodifiableMap(new LinkedHashMap<>(own));
         if (folder(name).isEmpty()) {
             throw new IllegalArgumentException(
                     "expected a label with a letter or a digit for a row, found " + QuotedText.text(name));
         }
-    }
-
-    public static TableRow of(Method method) {
-        return new TableRow(method.name(), method.title(), method.name(), Map.of());
     }
 
     /**
@@ -98,15 +94,15 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         if (text.isEmpty()) {
             throw new IllegalArgumentException("expected names of methods joined by commas, found an empty one");
         }
-        Optional<TableRow> method = Methods.find(text).map(TableRow::of);
+        Optional<Method> method = Methods.find(text);
         if (method.isPresent()) {
-            return method.get();
+            return new TableRow(method.get().name(), method.get().name(), Settings.NONE);
         }
         Matcher labelled = LABELLED.matcher(text);
         String pooling = labelled.matches() ? labelled.group(2).strip() : text;
         String label = labelled.matches() ? labelled.group(1).strip() : text;
         requirePooling(pooling);
-        return new TableRow(label, label, pooling, Map.of());
+        return new TableRow(label, pooling, Settings.NONE);
     }
 
     private static void requirePooling(String text) {
@@ -136,24 +132,19 @@ public record TableRow(String name, String title, String pooling, Map<String, St
             throw new IllegalArgumentException(
                     key + " must be the same for all rows: results on other images or crops are not comparable");
         }
-        Settings.NONE.with(key, text); // rejects invalid values
-        Map<String, String> more = new LinkedHashMap<>(own);
-        more.put(key, text);
-        return new TableRow(name, title, pooling, more);
+        return new TableRow(name, pooling, own.with(key, text, "row " + name));
     }
 
     /** Returns the settings of this row: those of the table that apply to its classifier, and its own. */
-    Settings requested(Settings wished) {
-        Map<String, Settings.Setting> fitting = new LinkedHashMap<>(wished.values());
-        refused(wished).forEach(setting -> fitting.remove(setting.key()));
-        Settings all = new Settings(fitting).with("network.pooling", pooling, "row " + name);
-        for (Map.Entry<String, String> one : own.entrySet()) {
-            all = all.with(one.getKey(), one.getValue(), "row " + name);
-        }
-        boolean faithful = wished.find(TrainConfig.FIDELITY)
+    Settings requested(Settings common) {
+        Map<String, Setting> fitting = new LinkedHashMap<>(common.values());
+        refused(common).forEach(setting -> fitting.remove(setting.key()));
+        boolean faithful = common.find(TrainConfig.FIDELITY)
                 .filter(fidelity -> fidelity != Fidelity.CORRECTED)
                 .isPresent();
-        return all.orElse("network.classifier", classifier(wished), "row " + name)
+        return own.over(new Settings(fitting))
+                .with("network.pooling", pooling, "row " + name)
+                .orElse("network.classifier", solver(common), "row " + name)
                 // not by the fidelity of a row: all rows have the same splits
                 .orElse("data.near-duplicates", !faithful, "the same for all rows")
                 .orElse("gallery", false, "tables have none by default");
@@ -161,23 +152,17 @@ public record TableRow(String name, String title, String pooling, Map<String, St
 
     /** Returns the solver; empty for softmax, which is trained by epochs. */
     private Optional<LinearSolver> solver(Settings common) {
-        String key = "network.classifier";
-        return read(Optional.ofNullable(own.get(key))
-                .or(() -> Optional.ofNullable(common.values().get(key)).map(Settings.Setting::text))
-                .or(() -> Methods.find(pooling).map(Method::classifier))
-                .orElse(Method.SOFTMAX));
+        return own.over(common)
+                .find(TrainConfig.CLASSIFIER)
+                .orElseGet(() -> Methods.find(pooling).flatMap(TableRow::solver));
     }
 
-    private String classifier(Settings common) {
-        return solver(common).map(LinearSolver::text).orElse(Method.SOFTMAX);
-    }
-
-    private static Optional<LinearSolver> read(String text) {
-        return Settings.NONE.with("network.classifier", text).get(TrainConfig.CLASSIFIER);
+    private static Optional<LinearSolver> solver(Method method) {
+        return Settings.NONE.with("network.classifier", method.classifier()).get(TrainConfig.CLASSIFIER);
     }
 
     /** Returns the settings of the table that do not apply to this row: a solver has no epochs and no label smoothing. */
-    List<Settings.Setting> refused(Settings common) {
+    List<Setting> refused(Settings common) {
         if (solver(common).isEmpty()) {
             return List.of();
         }
@@ -189,18 +174,34 @@ public record TableRow(String name, String title, String pooling, Map<String, St
 
     /** Returns the settings of a table without the classifier and those that apply to some classifiers only. */
     static Settings withoutClassifier(Settings common) {
-        Map<String, Settings.Setting> rest = new LinkedHashMap<>(common.values());
+        Map<String, Setting> rest = new LinkedHashMap<>(common.values());
         rest.remove("network.classifier");
         rest.keySet().removeAll(WITHOUT_EPOCHS.keySet());
         return new Settings(rest);
     }
 
-    /** Returns a title that names the classifier if it is not that of the method. */
-    String titled(String text, Settings common) {
-        Optional<Method> method = Methods.find(name).filter(some -> some.name().equals(pooling));
-        return method.isEmpty() || read(method.get().classifier()).equals(solver(common))
+    /**
+     * Returns the title: that of the method, with the classifier if it is not that of the method. A tail is named after its
+     * backbone (VGG-16's as in the paper), and the convolution before it has as many channels as the layer.
+     *
+     * @param backbone empty if it is unknown
+     */
+    String title(Settings common, Optional<Backbone> backbone) {
+        Optional<Method> method = Methods.find(name).filter(_ -> name.equals(pooling));
+        if (method.isEmpty()) { // a custom pooling may have the label of a method
+            return name;
+        }
+        String tail = backbone.map(network -> network.name().equals("vgg16") ? "VGG-16" : "tail of " + network.name())
+                .orElse("tail");
+        String text = switch (name) {
+            case "tail" -> tail;
+            case "paper-tail" -> backbone.map(Backbone::channels).orElse(512L) + " conv1×1 + " + tail;
+            default -> method.get().title();
+        };
+        Optional<LinearSolver> solver = solver(common);
+        return solver.equals(solver(method.get()))
                 ? text
-                : text + ", " + classifier(common);
+                : text + ", " + solver.map(LinearSolver::text).orElse(Method.SOFTMAX);
     }
 
     String folder() {

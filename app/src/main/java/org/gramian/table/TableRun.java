@@ -11,22 +11,22 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.QuotedText;
+import org.gramian.evaluate.Evaluation;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.model.ModelFile;
 import org.gramian.run.RunPlan;
-import org.gramian.run.RunResult;
 import org.gramian.run.RunResult.FoldResult;
 import org.gramian.run.TrainingRun;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.Workload;
 import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
-import org.gramian.train.feature.FeatureCache;
-import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 
@@ -106,21 +106,13 @@ public final class TableRun {
             return plan.map(some -> some.folds().size()).orElse(0);
         }
 
-        private Entry with(List<FoldResult> done) {
-            return new Entry(data, row, title, folder, plan, size, done, failure);
+        List<Evaluation> evaluations() {
+            return folds.stream().map(FoldResult::evaluation).toList();
         }
 
-        private Entry failed(Throwable cause) {
-            return new Entry(data, row, title, folder, plan, size, folds, Optional.of(cause));
+        private Entry with(List<FoldResult> done, Optional<Throwable> cause) {
+            return new Entry(data, row, title, folder, plan, size, done, cause);
         }
-    }
-
-    /** Listens to the start and end of rows. */
-    public interface Listener {
-        default void begun(Entry entry) throws IOException {}
-
-        /** Called when a row is finished, interrupted or failed. */
-        default void ended(Entry entry) throws IOException {}
     }
 
     private final Plan plan;
@@ -164,28 +156,28 @@ public final class TableRun {
         // Notes on the folds are the same for all rows.
         boolean first = entries.stream().noneMatch(entry -> entry.data().equals(one));
         TrainingContext planning = first ? context : context.withListener(_ -> {});
-        TrainingRun trainer;
-        RunPlan planned;
         try {
-            trainer = trainer(one, row.requested(plan.common()), cache, planning);
-            planned = trainer.plan(audit(one));
+            TrainingRun trainer = trainer(one, row.requested(plan.common()), cache, planning);
+            RunPlan planned = trainer.plan(audit(one));
+            Workload load = trainer.workload(planned);
+            return new Entry(
+                    one,
+                    row,
+                    row.title(
+                            plan.common(),
+                            Optional.of(planned.config().network().backbone())),
+                    folder,
+                    Optional.of(planned),
+                    Optional.of(new ResultTable.Size(load.descriptorSize(), load.trainedParameters())),
+                    TrainingRun.kept(planned, folder),
+                    Optional.empty());
         } catch (UnfitDataException unfit) {
             throw unfit; // the images are the same for all rows
         } catch (IllegalArgumentException incompatible) {
-            String title = row.titled(row.title(), plan.common());
+            String title = row.title(plan.common(), Optional.empty());
             return new Entry(
                     one, row, title, folder, Optional.empty(), Optional.empty(), List.of(), Optional.of(incompatible));
         }
-        Workload load = trainer.workload(planned);
-        return new Entry(
-                one,
-                row,
-                row.titled(TablePreset.title(row, planned.config().network().backbone()), plan.common()),
-                folder,
-                Optional.of(planned),
-                Optional.of(new ResultTable.Size(load.descriptorSize(), load.trainedParameters())),
-                TrainingRun.kept(planned, folder),
-                Optional.empty());
     }
 
     private TrainingRun trainer(Data one, Settings requested, Optional<Path> features, TrainingContext context) {
@@ -209,72 +201,56 @@ public final class TableRun {
         return entries.stream().flatMap(entry -> entry.failure().stream()).toList();
     }
 
-    /** Trains all entries that are due. */
-    public Optional<Cancellation.Reason> train(TrainingContext context, Listener listener) throws IOException {
-        Files.createDirectories(out);
-        try (FeatureCache scratch = FeatureCache.open(cache, out, _ -> {})) {
-            for (int i = 0; i < entries.size(); i++) {
-                if (!entries.get(i).isDue()) {
-                    continue;
-                }
-                if (context.cancellation().reason().isPresent()) {
-                    return context.cancellation().reason();
-                }
-                listener.begun(entries.get(i));
-                entries.set(i, trained(entries.get(i), scratch, context));
-                listener.ended(entries.get(i));
-                requireSameWeights();
-                if (entries.get(i).isDue()) {
-                    return Optional.of(context.cancellation().reason().orElse(Cancellation.Reason.CANCELLED));
-                }
-            }
-        }
-        return Optional.empty();
+    /**
+     * Trains a row that is due; the result replaces it in {@link #entries}. It is still due if it was interrupted.
+     *
+     * @param features folder of the features that rows share
+     */
+    public Entry train(Entry due, Path features, TrainingContext context) throws IOException {
+        Entry trained = trained(due, features, context);
+        entries.replaceAll(entry -> entry.folder().equals(due.folder()) ? trained : entry);
+        requireSameWeights();
+        return trained;
     }
 
-    private Entry trained(Entry entry, FeatureCache scratch, TrainingContext context) {
+    private Entry trained(Entry entry, Path features, TrainingContext context) {
         try {
             RunPlan planned = entry.plan().orElseThrow();
-            TrainingRun trainer =
-                    trainer(entry.data(), entry.row().requested(plan.common()), Optional.of(scratch.folder()), context);
             try {
-                RunResult result = trainer.train(planned, audit(entry.data()), entry.folder());
-                if (result.early().isEmpty()) {
-                    return entry.with(result.folds());
-                }
+                trainer(entry.data(), entry.row().requested(plan.common()), Optional.of(features), context)
+                        .train(planned, audit(entry.data()), entry.folder());
             } catch (InterruptedTrainingException _) {
                 // the finished folds are kept
             }
-            return entry.with(TrainingRun.kept(planned, entry.folder()));
+            return entry.with(TrainingRun.kept(planned, entry.folder()), Optional.empty());
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
-            return entry.failed(failed);
+            return entry.with(entry.folds(), Optional.of(failed));
         }
     }
 
-    public ResultTable table() {
-        return ResultTable.of(plan, entries);
+    /**
+     * Returns the results so far.
+     *
+     * @param wording says why a row failed
+     */
+    public ResultTable table(Function<Throwable, String> wording) {
+        return ResultTable.of(plan, entries, wording);
     }
 
     /** Requires that all rows on one backbone use the same weights: the file may have changed between two rows. */
     private void requireSameWeights() throws IOException {
-        record RowWeights(String fingerprint, Path folder) {}
-        Map<String, RowWeights> byNetwork = new HashMap<>();
-        for (Entry entry : entries) {
-            if (!entry.isFinished()) {
-                continue;
-            }
+        record Network(Backbone backbone, Optional<String> weights) {}
+        Map<Network, String> fingerprints = new HashMap<>();
+        for (Entry entry : entries.stream().filter(Entry::isFinished).toList()) {
             NetworkConfig config = entry.plan().orElseThrow().config().network();
-            String network = config.backbone()
-                    + config.weights().map(name -> ", " + name).orElse("");
             for (FoldResult fold : entry.folds()) {
-                Map<String, String> origin =
-                        ModelFile.header(fold.model()).card().origin();
-                RowWeights found = new RowWeights(origin.getOrDefault("weights", "none"), entry.folder());
-                RowWeights first = byNetwork.putIfAbsent(network, found);
-                if (first != null && !first.fingerprint.equals(found.fingerprint)) {
-                    throw new IOException("expected all rows on the same weights of " + network + ", found "
-                            + first.folder + " and " + found.folder
-                            + " on different ones; use another table folder, or remove the rows with the old weights");
+                String found = String.valueOf(
+                        ModelFile.header(fold.model()).card().origin().get("weights"));
+                String first = fingerprints.putIfAbsent(new Network(config.backbone(), config.weights()), found);
+                if (first != null && !first.equals(found)) {
+                    throw new IOException("expected all rows on the same weights of " + config.backbone() + ", found "
+                            + entry.folder() + " on others than rows before it; use another table folder, or remove the"
+                            + " rows with the old weights");
                 }
             }
         }

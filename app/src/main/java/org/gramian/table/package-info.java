@@ -1,7 +1,6 @@
 /**
- * Tables such as those of the paper: several methods trained on the same folds and crops of the same images. {@link
- * org.gramian.table.TableRun} trains an ordinary run per row and dataset, {@link org.gramian.table.ResultTable} holds the numbers and
- * {@link org.gramian.table.TableReport} writes them.
+ * Tables of methods: {@link org.gramian.table.TableRun} trains every row on every dataset as an ordinary run, {@link
+ * org.gramian.table.ResultTable} holds the results as Markdown, CSV and JSON.
  */
 @NullMarked
 package org.gramian.table;

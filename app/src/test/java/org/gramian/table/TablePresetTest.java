@@ -6,13 +6,12 @@ import static org.gramian.testing.Facts.facts;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import org.gramian.backbone.Backbone;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
+import org.gramian.run.config.Settings;
 import org.junit.jupiter.api.Test;
 
 class TablePresetTest {
@@ -54,25 +53,8 @@ class TablePresetTest {
         TableRow encoding = TablePreset.TABLE1.rows().get(3);
         assertThat(PaperData.FMD.figure(encoding)).hasValue("80.2 (ResNet-50)");
         assertThat(PaperData.CUB.figure(encoding)).isEmpty();
-        assertThat(PaperData.FMD.figure(new TableRow("mine", "mine", "average", Map.of())))
+        assertThat(PaperData.FMD.figure(new TableRow("mine", "average", Settings.NONE)))
                 .isEmpty();
-    }
-
-    @Test
-    void tailIsNamedAfterBackbone() {
-        Backbone vgg = Backbone.of("vgg16");
-        Backbone googlenet = Backbone.of("googlenet", "inception_4e");
-        TableRow tail = TablePreset.TABLE2.rows().get(0);
-        assertThat(TablePreset.title(tail, vgg)).isEqualTo("VGG-16");
-        assertThat(TablePreset.title(tail, googlenet)).has(facts("googlenet"));
-        TableRow after = TablePreset.TABLE2.rows().get(2);
-        assertThat(TablePreset.title(after, vgg)).has(facts("512", "VGG-16"));
-        assertThat(TablePreset.title(after, googlenet))
-                .as("as many channels as the layer has")
-                .has(facts("832", "googlenet"));
-        assertThat(TablePreset.title(new TableRow("tail", "tail", "average", Map.of()), googlenet))
-                .as("custom label")
-                .isEqualTo("tail");
     }
 
     @Test

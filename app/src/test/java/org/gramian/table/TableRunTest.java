@@ -26,7 +26,6 @@ import org.gramian.run.RunPlan;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
-import org.gramian.table.ResultTable.Cell;
 import org.gramian.table.ResultTable.Numbers;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
@@ -83,9 +82,14 @@ class TableRunTest {
 
     private TableRun trained(TableRun.Plan plan) throws IOException, InterruptedException {
         TableRun run = prepared(plan);
-        assertThat(run.train(context(_ -> {}, Cancellation.onRequest()), new TableRun.Listener() {}))
-                .isEmpty();
+        for (TableRun.Entry entry : run.due()) {
+            run.train(entry, root.resolve("features"), context(_ -> {}, Cancellation.onRequest()));
+        }
         return run;
+    }
+
+    private static ResultTable table(TableRun run) {
+        return run.table(Throwable::toString);
     }
 
     private static TrainingContext context(Consumer<TrainEvent> listener, Cancellation cancellation) {
@@ -103,26 +107,19 @@ class TableRunTest {
                 .toList();
     }
 
-    private static Numbers numbers(TableRun run, int row, int column) throws IOException {
-        ResultTable table = run.table();
-        return table.cells()
-                .get(row * table.columns().size() + column)
-                .numbers()
-                .orElseThrow();
+    private static Numbers numbers(TableRun run, int index) {
+        return table(run).results().get(index).numbers().orElseThrow();
     }
 
     @Test
     void rowsShareFoldsAndFeaturesAndAreComparedWithBaseline() throws IOException, InterruptedException {
         TableRun run = prepared(plan(ROWS));
         List<Set<String>> features = new ArrayList<>();
-        run.train(context(_ -> {}, Cancellation.onRequest()), new TableRun.Listener() {
-            @Override
-            public void ended(TableRun.Entry entry) throws IOException {
-                features.add(files(root.resolve("table/.features")));
-            }
-        });
+        for (TableRun.Entry entry : run.due()) {
+            run.train(entry, root.resolve("features"), context(_ -> {}, Cancellation.onRequest()));
+            features.add(files(root.resolve("features")));
+        }
         assertThat(features.get(0)).isNotEmpty().isEqualTo(features.get(1));
-        assertThat(root.resolve("table/.features")).doesNotExist();
         List<TableRun.Entry> entries = run.entries();
         assertThat(entries)
                 .extracting(TableRun.Entry::folder)
@@ -137,13 +134,12 @@ class TableRunTest {
         Comparison expected = Comparison.of(
                 EvaluationFile.readAll(entries.get(1).folder()),
                 EvaluationFile.readAll(entries.get(0).folder()));
-        assertThat(numbers(run, 1, 0).against()).hasValue(expected);
-        assertThat(numbers(run, 0, 0).against()).isEmpty();
-        Cell cell = run.table().cells().get(1);
-        assertThat(cell.size()).hasValue(new ResultTable.Size(10, 2 * 10 + 2));
+        assertThat(numbers(run, 1).against()).hasValue(expected);
+        assertThat(numbers(run, 0).against()).isEmpty();
+        assertThat(table(run).results().get(1).size()).hasValue(new ResultTable.Size(10, 2 * 10 + 2));
         TableRun again = prepared(plan(ROWS));
         assertThat(again.due()).as("finished rows are not trained again").isEmpty();
-        assertThat(again.table()).isEqualTo(run.table());
+        assertThat(table(again)).isEqualTo(table(run));
         assertThat(prepared(plan(ROWS + ",max=conv:4/covariance/triu")).due()).hasSize(1);
     }
 
@@ -169,9 +165,11 @@ class TableRunTest {
                     }
                 },
                 cancellation);
-        assertThat(broken.train(context, new TableRun.Listener() {})).hasValue(Cancellation.Reason.CANCELLED);
+        TableRun.Entry first = broken.due().getFirst();
+        assertThat(broken.train(first, root.resolve("features"), context).isFinished())
+                .isFalse();
         assertThat(broken.entries()).extracting(entry -> entry.folds().size()).containsExactly(1, 0);
-        assertThat(broken.table().cells()).allMatch(cell -> cell.numbers().isEmpty());
+        assertThat(table(broken).results()).allMatch(one -> one.numbers().isEmpty());
         trained(plan(ROWS));
         List<byte[]> resumed = models();
         Files.move(root.resolve("table"), root.resolve("resumed"));
@@ -227,13 +225,15 @@ class TableRunTest {
     void datasetIsColumn() throws IOException, InterruptedException {
         data = List.of(data("first", 6, 6), data("second", 5, 6, 7));
         TableRun run = trained(plan(ROWS));
-        ResultTable table = run.table();
-        assertThat(table.columns()).extracting(ResultTable.Column::title).containsExactly("first", "second");
-        assertThat(table.columns().get(0).fingerprint())
-                .isNotEqualTo(table.columns().get(1).fingerprint());
+        assertThat(table(run).results())
+                .extracting(one -> one.column().title())
+                .containsExactly("first", "second", "first", "second");
+        assertThat(table(run).results().get(0).column().fingerprint())
+                .isNotEqualTo(table(run).results().get(1).column().fingerprint());
+        assertThat(table(run).sections()).hasSize(3);
         for (int column = 0; column < 2; column++) {
-            Numbers first = numbers(run, 0, column);
-            Numbers second = numbers(run, 1, column);
+            Numbers first = numbers(run, column);
+            Numbers second = numbers(run, 2 + column);
             int order =
                     Double.compare(first.accuracy().mean(), second.accuracy().mean());
             assertThat(first.best()).isEqualTo(order >= 0);
@@ -249,8 +249,8 @@ class TableRunTest {
         rows.set(2, rows.get(2).with("network.classifier", "mean"));
         TableRun run = trained(plan(rows, COMMON));
         assertThat(finished(run)).containsOnly(Optional.of(true));
-        assertThat(run.table().hasSecondStage()).isTrue();
-        assertThat(run.table().remarks())
+        assertThat(table(run).hasSecondStage()).isTrue();
+        assertThat(table(run).remarks())
                 .satisfiesExactly(
                         epochs -> assertThat(epochs).has(facts("stage1.epochs=2", "near", "blind")),
                         pooling -> assertThat(pooling).has(facts("blind")));

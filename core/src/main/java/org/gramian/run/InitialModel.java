@@ -5,7 +5,6 @@ import java.lang.foreign.Arena;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.gramian.autodiff.ParameterSet;
@@ -33,29 +32,14 @@ public final class InitialModel {
     /** Loads the backbone of a model with its weights; close it after the last features. */
     public static FrozenBackbone network(
             NetworkConfig network, WeightStore store, Device device, Consumer<String> remarks) throws IOException {
-        return network(network.backbone(), network.weights(), network.usesTail(), store, device, remarks);
-    }
-
-    /**
-     * Loads a backbone with its weights.
-     *
-     * @param weights name of installed weights, or a file; empty for a backbone that needs none
-     */
-    public static FrozenBackbone network(
-            Backbone backbone,
-            Optional<String> weights,
-            boolean withTail,
-            WeightStore store,
-            Device device,
-            Consumer<String> remarks)
-            throws IOException {
-        if (weights.isEmpty()) {
+        Backbone backbone = network.backbone();
+        if (network.weights().isEmpty()) {
             return FrozenBackbone.withoutWeights(backbone, device);
         }
         try (Arena arena = Arena.ofShared()) {
-            Weights found = store.find(backbone, weights.get(), arena, remarks);
+            Weights found = store.find(backbone, network.weights().get(), arena, remarks);
             try {
-                return FrozenBackbone.of(backbone, found, withTail, device);
+                return FrozenBackbone.of(backbone, found, network.usesTail(), device);
             } catch (IllegalArgumentException tooFew) {
                 throw new UnusableWeightsException(tooFew);
             }

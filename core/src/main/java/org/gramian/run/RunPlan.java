@@ -270,11 +270,21 @@ public record RunPlan(
         }
         Pooling first = feasiblePooling(folds.getFirst());
         first.warnings(channels).forEach(warning -> remarks.accept("network.pooling: " + warning));
-        if (solver.isPresent() && !config.network().auto() && first.hasTrainable(channels)) {
+        if (hasRandomPooling()) {
             remarks.accept("the pooling has trainable parameters, which network.classifier="
-                    + solver.get().text() + " leaves at their initial values; use a pooling without them (pca:N instead"
+                    + solver.orElseThrow().text()
+                    + " leaves at their initial values; use a pooling without them (pca:N instead"
                     + " of conv:N), or the classifier softmax");
         }
+    }
+
+    /** Returns whether a solver leaves parameters of the pooling at their random initialization. */
+    public boolean hasRandomPooling() {
+        return config.recipe().solver().isPresent()
+                && !config.network().auto()
+                && head(folds.getFirst())
+                        .pooling()
+                        .hasTrainable(config.network().backbone().channels());
     }
 
     private Pooling feasiblePooling(FoldPlan fold) {

@@ -2,9 +2,6 @@ package org.gramian.cli.command;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +11,7 @@ import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
 import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.EngineOptions;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Version;
 import org.gramian.export.OpenModel;
@@ -28,8 +26,6 @@ import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
 import org.gramian.model.InferencePipeline;
 import org.gramian.model.ModelHeader;
-import org.gramian.tensor.DType;
-import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -79,7 +75,7 @@ public final class EmbedCommand extends ConsoleCommand {
 
     @Override
     public Integer call() throws IOException {
-        FeatureOutput.Format form = FeatureOutput.Format.of(out);
+        DescriptorFile.Format format = DescriptorFile.Format.of(out);
         Path file = engine.model();
         AtomicFile.require("OUT", out, List.of(file, images));
         ModelHeader header = OpenModel.header(file);
@@ -87,67 +83,56 @@ public final class EmbedCommand extends ConsoleCommand {
                 ? Layouts.openImages(images)
                 : Layouts.parse(layout).read(images);
         dataset.notes().forEach(note -> console.say(note.text()));
-        FeatureOutput.requireSpace(out, bytes(header, dataset, form));
+        long cropRows = crops == CropRows.EACH ? header.card().crops().testing().count() : 1;
+        long count = Math.multiplyExact(cropRows, dataset.samples().size());
+        DescriptorFile.requireSpace(out, format, count, header.descriptorSize());
+        int length = Math.toIntExact(header.descriptorSize());
         try (OpenModel model = engine.open(file);
-                FeatureOutput rows = new FeatureOutput(out, "descriptors", dataset.samples())) {
-            Classifier classifier =
-                    model.classifier().withCrops(model.card().crops()).withBatch(InferencePipeline.DEFAULT_BATCH);
-            embed(classifier, dataset.samples(), rows);
-            return rows.finish(
-                    console,
-                    "descriptors of length " + header.descriptorSize(),
-                    () -> write(rows, header, dataset, form));
+                DescriptorFile rows = new DescriptorFile(out, format, length)) {
+            Map<String, String> unreadable = embed(model, dataset.samples(), rows);
+            unreadable.forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
+            if (rows.count() == 0) {
+                console.say("no image could be read: " + out + " was not written");
+                return ExitCode.DATA;
+            }
+            rows.write(dataset.classes(), crops == CropRows.EACH, unreadable, metadata(header, dataset));
+            console.out().printf("%s: %d descriptors of length %d%n", out, rows.count(), length);
+            return unreadable.isEmpty() ? ExitCode.DONE : ExitCode.DATA;
         }
     }
 
-    private void embed(Classifier classifier, List<Sample> samples, FeatureOutput file) {
+    /** Returns the unreadable images with the reasons. */
+    private Map<String, String> embed(OpenModel model, List<Sample> samples, DescriptorFile file) {
+        Classifier classifier =
+                model.classifier().withCrops(model.card().crops()).withBatch(InferencePipeline.DEFAULT_BATCH);
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         List<ImageSource> sources = samples.stream()
                 .map(sample -> ImageSource.of(sample, reader::read))
                 .toList();
+        Map<String, String> unreadable = new LinkedHashMap<>();
         try (Progress progress = console.progress("descriptors", samples.size())) {
             classifier.run(sources, Set.of(Engine.Rows.DESCRIPTORS), (index, result) -> {
+                Sample sample = samples.get(index);
                 switch (result) {
-                    case ImageResult.Computed computed -> write(index, computed, file);
-                    case ImageResult.Failed failed -> file.unreadable(index, failed.unreadable());
+                    case ImageResult.Computed computed -> write(sample, computed, file);
+                    case ImageResult.Failed failed ->
+                        unreadable.put(sample.name(), failed.unreadable().reason());
                 }
                 progress.accept(index + 1L);
             });
         }
+        return unreadable;
     }
 
-    private void write(int index, ImageResult.Computed computed, FeatureOutput file) {
+    private void write(Sample sample, ImageResult.Computed computed, DescriptorFile file) {
         float[][] kept =
                 crops == CropRows.MEAN ? new float[][] {computed.descriptor()} : computed.of(Engine.Rows.DESCRIPTORS);
         try {
             for (float[] row : kept) {
-                file.feature(index, bytes(row));
+                file.add(sample, row);
             }
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
-        }
-    }
-
-    private static MemorySegment bytes(float[] row) {
-        ByteBuffer bytes = ByteBuffer.allocate(Float.BYTES * row.length).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.asFloatBuffer().put(row);
-        return MemorySegment.ofArray(bytes.array());
-    }
-
-    private long bytes(ModelHeader header, Dataset dataset, FeatureOutput.Format form) {
-        long each = crops == CropRows.EACH ? header.card().crops().testing().count() : 1;
-        long rows = Math.multiplyExact(each, dataset.samples().size());
-        return Math.multiplyExact(rows, Math.multiplyExact(header.descriptorSize(), form.bytesPerValue()));
-    }
-
-    private void write(FeatureOutput rows, ModelHeader header, Dataset dataset, FeatureOutput.Format form)
-            throws IOException {
-        Map<String, String> metadata = metadata(header, dataset);
-        if (form == FeatureOutput.Format.SAFETENSORS) {
-            rows.write(Shape.of(header.descriptorSize()), DType.F32, metadata);
-        } else {
-            int length = Math.toIntExact(header.descriptorSize());
-            rows.writeTable(form, length, dataset.classes(), crops == CropRows.EACH, metadata);
         }
     }
 

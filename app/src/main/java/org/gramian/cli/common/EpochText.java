@@ -1,21 +1,85 @@
 package org.gramian.cli.common;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Locale;
 import java.util.Optional;
-import org.gramian.run.StageClock;
+import java.util.OptionalDouble;
 import org.gramian.train.event.TrainEvent;
 
-/** One line about an epoch, as {@code epoch 3/25  loss 1.710  acc 44.6%  val_acc 53.3%  lr 0.97  416 img/s  eta 0:27}. */
-public record EpochText(TrainEvent.StageStarted stage, StageClock clock) {
+/**
+ * One line about an epoch, as {@code epoch 3/25  loss 1.710  acc 44.6%  val_acc 53.3%  lr 0.97  416 img/s  eta 0:27}, with the speed of
+ * the stage, validation included.
+ *
+ * <p>The first step does not count: kernels are compiled in it. There is an estimate only after {@value #STEPS} steps and
+ * {@value #SECONDS} seconds, since early steps are much slower than later ones on a GPU.
+ */
+public final class EpochText {
     private static final String GAP = "  ";
     private static final double LARGE = 1000;
+    private static final int STEPS = 10;
+    private static final int SECONDS = 5;
 
-    public String line(TrainEvent.EpochDone done) {
-        return epoch(done.epoch())
-                + numbers(done.loss(), done.accuracy())
-                + validation(Optional.of(done))
-                + String.format(Locale.ROOT, "%slr %s", GAP, rate(done.learningRate()))
+    private final TrainEvent.StageStarted stage;
+    private final InstantSource clock;
+    /** Steps taken so far, including those before a resume. */
+    private long done;
+    /** Steps taken when the measurement began, and its time; -1 before the first step of this process. */
+    private long begun = -1;
+
+    private long beginning;
+    private double seconds;
+
+    public EpochText(TrainEvent.StageStarted stage, InstantSource clock) {
+        this.stage = stage;
+        this.clock = clock;
+    }
+
+    /** Measures the speed after a step. */
+    public void stepped(TrainEvent.Stepped step) {
+        done = (long) step.epoch() * stage.steps() + step.step();
+        if (begun < 0) {
+            begun = done;
+            beginning = clock.millis();
+        }
+        epochDone();
+    }
+
+    /** Measures the speed after validation. */
+    public void epochDone() {
+        seconds = (clock.millis() - beginning) / 1e3;
+    }
+
+    /** Returns the steps taken so far. */
+    public long done() {
+        return done;
+    }
+
+    /** Returns the steps of all epochs. */
+    public long steps() {
+        return (long) stage.epochs() * stage.steps();
+    }
+
+    /** Returns the training images per second; empty before the second step. */
+    public OptionalDouble imagesPerSecond() {
+        return begun >= 0 && done > begun && seconds > 0
+                ? OptionalDouble.of((double) stage.crops() / stage.steps() * (done - begun) / seconds)
+                : OptionalDouble.empty();
+    }
+
+    /** Returns the remaining time if the stage runs all its epochs; empty before it is known and at the end of the stage. */
+    public Optional<Duration> eta() {
+        long left = steps() - done;
+        return done - begun >= STEPS && seconds >= SECONDS && left > 0
+                ? Optional.of(Duration.ofMillis(Math.round(1e3 * seconds / (done - begun) * left)))
+                : Optional.empty();
+    }
+
+    public String line(TrainEvent.EpochDone epoch) {
+        return epoch(epoch.epoch())
+                + numbers(epoch.loss(), epoch.accuracy())
+                + validation(Optional.of(epoch))
+                + String.format(Locale.ROOT, "%slr %s", GAP, rate(epoch.learningRate()))
                 + speed();
     }
 
@@ -38,10 +102,10 @@ public record EpochText(TrainEvent.StageStarted stage, StageClock clock) {
     }
 
     private String speed() {
-        String speed = clock.imagesPerSecond().isPresent()
-                ? GAP + Math.round(clock.imagesPerSecond().getAsDouble()) + " img/s"
+        String speed = imagesPerSecond().isPresent()
+                ? GAP + Math.round(imagesPerSecond().getAsDouble()) + " img/s"
                 : "";
-        return speed + clock.eta().map(time -> GAP + "eta " + time(time)).orElse("");
+        return speed + eta().map(time -> GAP + "eta " + time(time)).orElse("");
     }
 
     /** Formats a loss with 3 decimals, or 4 digits if it diverges. */

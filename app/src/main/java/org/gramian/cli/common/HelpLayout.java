@@ -34,7 +34,7 @@ public final class HelpLayout {
 
     public static final List<Group> COMMANDS = List.of(
             new Group("Start", List.of("demo")),
-            new Group("Data", List.of("audit", "features")),
+            new Group("Data", List.of("audit")),
             new Group("Train", List.of("train", "evaluate", "compare", "report")),
             new Group("Use", List.of("predict", "nearest", "explain", "embed", "serve", "export", "show")),
             new Group("Research", List.of("methods")),

@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.gramian.accelerate.Rule;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.basis.AtomicFile;
@@ -33,11 +32,11 @@ import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
 import org.gramian.table.ResultTable;
 import org.gramian.table.TablePreset;
-import org.gramian.table.TableReport;
 import org.gramian.table.TableRow;
 import org.gramian.table.TableRun;
 import org.gramian.table.TableRun.Entry;
 import org.gramian.tensor.Device;
+import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
@@ -77,7 +76,7 @@ final class TableTraining {
             description = "folder (default: runs/<table>-<images>)")
     private @Nullable Path out;
 
-    @Option(names = "--dry-run", description = "show rows, sizes and estimated time; do not train")
+    @Option(names = "--dry-run", description = "show rows and sizes; do not train")
     private boolean dry;
 
     @Mixin
@@ -165,18 +164,26 @@ final class TableTraining {
             Session session = new Session(console, display, run, folder);
             if (dry) { // nothing to save: Ctrl-C may end the process at once
                 run.prepare(running);
-                console.print(session.planText());
+                session.print();
                 return session.code();
             }
             try (Interruption interruption = new Interruption(running.cancellation(), console::warn)) {
                 run.prepare(running);
                 console.say("table folder: " + folder);
                 running.throwIfCancelled();
-                session.remarks().forEach(console::say);
+                session.announce();
                 interruption.keeps(context.keepEvery());
-                Optional<Cancellation.Reason> early = run.train(running, session);
-                console.print(Session.text(session.write()));
-                if (early.isPresent()) {
+                Files.createDirectories(folder);
+                try (FeatureCache features = FeatureCache.open(cache, folder, _ -> {})) {
+                    for (Entry entry : run.due()) {
+                        if (running.cancellation().reason().isEmpty()) {
+                            session.train(entry, features.folder(), running);
+                        }
+                    }
+                }
+                session.write();
+                session.print();
+                if (!run.due().isEmpty()) {
                     console.warn("interrupted; resume with: " + console.line());
                     return ExitCode.INTERRUPTED;
                 }
@@ -217,47 +224,35 @@ final class TableTraining {
     }
 
     /** Shows the rows of a run, and writes its table. */
-    private record Session(Console console, TrainDisplay display, TableRun run, Path folder)
-            implements TableRun.Listener {
-        /** Returns why rows cannot be trained, what to know about the others, and how many there are. */
-        private List<String> remarks() {
-            Map<String, List<String>> failures = new LinkedHashMap<>();
+    private record Session(Console console, TrainDisplay display, TableRun run, Path folder) {
+        private ResultTable table() {
+            return run.table(Session::reason);
+        }
+
+        /** Says which rows cannot be trained, what to know about the others, and how many there are. */
+        private void announce() {
             for (Entry entry : run.entries()) {
-                entry.failure()
-                        .ifPresent(cause -> failures.computeIfAbsent(reason(cause), _ -> new ArrayList<>())
-                                .add(entry.title() + " on " + entry.data().name()));
+                entry.failure().ifPresent(cause -> console.say(place(entry) + " cannot be trained: " + reason(cause)));
             }
-            List<String> remarks = new ArrayList<>();
-            failures.forEach(
-                    (reason, places) -> remarks.add(String.join("; ", places) + " cannot be trained: " + reason));
-            remarks.addAll(run.table().remarks());
-            remarks.add(rows(run.due().size()) + " to train");
-            return remarks;
+            table().remarks().forEach(console::say);
+            console.say(Figures.count(run.due().size(), "row") + " to train");
         }
 
-        private static String rows(int count) {
-            return count + (count == 1 ? " row" : " rows");
-        }
-
-        @Override
-        public void begun(Entry entry) throws IOException {
-            console.say(place(entry));
-            display.row("row " + number(entry) + "/" + run.entries().size() + " "
-                    + entry.row().name() + ", ");
-            if (!new ExistingRun(entry.folder()).exists()) {
-                new RunFolder(entry.folder()).begin(entry.data().place(), List.of());
+        private void train(Entry due, Path features, TrainingContext running) throws IOException {
+            console.say(place(due));
+            display.row("row " + number(due) + "/" + run.entries().size() + " "
+                    + due.row().name() + ", ");
+            if (!new ExistingRun(due.folder()).exists()) {
+                new RunFolder(due.folder()).begin(due.data().place(), List.of());
             }
-        }
-
-        @Override
-        public void ended(Entry entry) throws IOException {
+            Entry entry = run.train(due, features, running);
             display.close();
             entry.failure().ifPresent(cause -> console.say(place(entry) + " failed: " + reason(cause)));
             if (entry.isFinished()) {
                 RunResult result = new RunResult(entry.folds(), run.audit(entry.data()), Optional.empty());
                 new TrainSummary(result, entry.folds().size(), new RunFolder(entry.folder())).write();
-                console.say(place(entry) + ": test accuracy " + result.summary().text(Metric.ACCURACY) + " %"
-                        + (run.due().isEmpty() ? "" : "; " + rows(run.due().size()) + " left"));
+                console.say(place(entry) + ": test accuracy " + result.summary().text(Metric.ACCURACY) + " %; "
+                        + Figures.count(run.due().size(), "row") + " left");
             }
             write();
         }
@@ -272,13 +267,26 @@ final class TableTraining {
         }
 
         /** Writes the results so far in every format. */
-        private TableReport write() throws IOException {
-            Files.createDirectories(folder);
-            TableReport report = new TableReport(run.table(), console.line(), Session::reason);
-            for (Map.Entry<String, String> file : report.files().entrySet()) {
+        private void write() throws IOException {
+            for (Map.Entry<String, String> file : table().files(console.line()).entrySet()) {
                 AtomicFile.putText(folder.resolve(file.getKey()), text -> text.write(file.getValue()));
             }
-            return report;
+        }
+
+        private void print() {
+            ResultTable table = table();
+            StringBuilder text = new StringBuilder();
+            for (ResultTable.Section section : table.sections()) {
+                Columns columns = new Columns();
+                section.rows().forEach(columns::row);
+                text.append(QuotedText.visible(section.title()))
+                        .append(System.lineSeparator())
+                        .append(columns)
+                        .append(System.lineSeparator());
+            }
+            text.append(ResultTable.BEST + ": best of the column").append(System.lineSeparator());
+            table.notes().forEach(note -> text.append(QuotedText.visible(note)).append(System.lineSeparator()));
+            console.print(text.toString());
         }
 
         /** Returns the exit code of the failed rows if they agree, else that of an internal error. */
@@ -295,61 +303,6 @@ final class TableTraining {
 
         private static String reason(Throwable cause) {
             return (cause instanceof MissingWeightsException ? "not installed: " : "") + Failures.message(cause);
-        }
-
-        private static String text(TableReport report) {
-            StringBuilder text = new StringBuilder();
-            boolean best = false;
-            for (TableReport.Section section : report.sections()) {
-                text.append(lines(List.of(section.title())))
-                        .append(columns(section.rows()))
-                        .append(System.lineSeparator());
-                best |= section.rows().stream()
-                        .flatMap(row -> row.stream().skip(1))
-                        .anyMatch(cell -> cell.startsWith(TableReport.BEST));
-            }
-            return text
-                    + (best ? lines(List.of(TableReport.BEST + ": best of the column")) : "")
-                    + lines(report.notes());
-        }
-
-        private static String lines(List<String> lines) {
-            return lines.stream()
-                    .map(line -> QuotedText.visible(line) + System.lineSeparator())
-                    .collect(Collectors.joining());
-        }
-
-        private static Columns columns(List<List<String>> rows) {
-            Columns columns = new Columns();
-            rows.forEach(columns::row);
-            return columns;
-        }
-
-        /** Returns what would be trained, under names that options take. */
-        private String planText() {
-            List<List<String>> lines = new ArrayList<>();
-            lines.add(List.of("row", "name", "dataset", "size", "params", "state"));
-            for (Entry entry : run.entries()) {
-                Optional<ResultTable.Size> size = entry.size();
-                lines.add(List.of(
-                        entry.title(),
-                        entry.row().name(),
-                        entry.data().name(),
-                        size.map(one -> Figures.count(one.descriptor())).orElse("–"),
-                        size.map(one -> Figures.count(one.parameters())).orElse("–"),
-                        state(entry)));
-            }
-            return columns(lines) + lines(remarks());
-        }
-
-        private static String state(Entry entry) {
-            if (entry.failure().isPresent()) {
-                return "cannot be trained";
-            }
-            int done = entry.folds().size();
-            return entry.isFinished()
-                    ? "finished"
-                    : done == 0 ? "to train" : done + " of " + entry.foldCount() + " folds";
         }
     }
 }

@@ -14,7 +14,6 @@ import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EpochText;
 import org.gramian.cli.common.Progress;
 import org.gramian.report.Figures;
-import org.gramian.run.StageClock;
 import org.gramian.train.event.TrainEvent;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.type.TypeReference;
@@ -33,12 +32,11 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private static final int FIRST_EPOCHS = 3;
 
     private final Console console;
-    private final StageClock clock = new StageClock(InstantSource.system());
     private @Nullable Progress progress;
     private String task = "";
     private String row = "";
     private String fold = "";
-    private TrainEvent.@Nullable StageStarted stage;
+    private @Nullable EpochText epochs;
     private final Instant start = Instant.now();
     private Instant epochShown = start;
     private int epochsShown;
@@ -101,9 +99,9 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
             values.put("run", fold.replaceFirst(", $", ""));
         }
         values.putAll(EVENTS.convertValue(event, new TypeReference<Map<String, Object>>() {}));
-        if (event instanceof TrainEvent.EpochDone) {
-            clock.imagesPerSecond().ifPresent(speed -> values.put("images_per_second", speed));
-            clock.eta().ifPresent(eta -> values.put("eta_seconds", eta.toMillis() / 1e3));
+        if (event instanceof TrainEvent.EpochDone && epochs != null) {
+            epochs.imagesPerSecond().ifPresent(speed -> values.put("images_per_second", speed));
+            epochs.eta().ifPresent(eta -> values.put("eta_seconds", eta.toMillis() / 1e3));
         }
         String name = event.getClass().getSimpleName();
         console.event(name.replaceAll("(?<!^)([A-Z])", "_$1").toLowerCase(Locale.ROOT), values);
@@ -120,14 +118,19 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                 foldStart = System.nanoTime();
             }
             case TrainEvent.StageStarted started -> {
-                stage = started;
                 lastEpoch = Optional.empty();
                 bestEpoch = Optional.empty();
-                clock.started(started);
+                epochs = new EpochText(started, InstantSource.system());
             }
-            case TrainEvent.Stepped stepped -> clock.stepped(stepped);
+            case TrainEvent.Stepped stepped -> {
+                if (epochs != null) {
+                    epochs.stepped(stepped);
+                }
+            }
             case TrainEvent.EpochDone done -> {
-                clock.epochDone();
+                if (epochs != null) {
+                    epochs.epochDone();
+                }
                 lastEpoch = Optional.of(done);
                 bestEpoch = done.best() ? lastEpoch : bestEpoch;
             }
@@ -269,27 +272,25 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     }
 
     private void show(TrainEvent.Stepped stepped) {
-        TrainEvent.StageStarted present = stage;
-        if (present == null) {
+        if (epochs == null) {
             return;
         }
-        long steps = (long) stepped.epoch() * present.steps() + stepped.step();
-        show(fold + name(stepped.stage()), (long) present.epochs() * present.steps(), steps);
+        show(fold + name(stepped.stage()), epochs.steps(), epochs.done());
         if (progress != null) {
-            progress.remark(new EpochText(present, clock).beside(stepped, lastEpoch));
+            progress.remark(epochs.beside(stepped, lastEpoch));
         }
     }
 
     /** A log gets the first epochs and few others; on a terminal, the bar shows the epoch. */
     private void show(TrainEvent.EpochDone done) {
-        if (stage == null || console.hasBars()) {
+        if (epochs == null || console.hasBars()) {
             return;
         }
         Instant now = Instant.now();
         if (epochsShown < FIRST_EPOCHS || Progress.Lines.isDue(start, epochShown, now)) {
             epochsShown++;
             epochShown = now;
-            console.line(fold + new EpochText(stage, clock).line(done));
+            console.line(fold + epochs.line(done));
         }
     }
 

@@ -1,6 +1,7 @@
 package org.gramian.cli.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 
@@ -95,6 +96,28 @@ class EmbedCommandTest {
         Run other = Run.of("embed", "--device=cpu", model, folder.resolve("none"), out);
         assertThat(other.code()).isEqualTo(ExitCode.DATA);
         assertThat(other.err()).contains(folder.resolve("none").toString());
+    }
+
+    @Test
+    void unreadableImagesAreListedAndSkipped() throws IOException {
+        Files.writeString(photos.resolve("stone/b.bmp"), "no image");
+        Run.of("embed", "--device=cpu", model, photos, out).failed(ExitCode.DATA, "stone/b.bmp");
+        try (Arena arena = Arena.ofConfined()) {
+            TensorFile file = Safetensors.read(out, arena);
+            assertThat(file.get("descriptors").shape()).isEqualTo(Shape.of(2, LENGTH));
+            assertThat(file.get("image").data().toArray(ValueLayout.JAVA_LONG_UNALIGNED))
+                    .containsExactly(0, 1);
+            assertThat(file.metadata()).containsEntry("names", "[\"paper/a.bmp\",\"stone/c.bmp\"]");
+            assertThat(file.metadata().get("unreadable")).startsWith("{\"stone/b.bmp\":\"");
+        }
+    }
+
+    @Test
+    void fileLargerThanTheDiskIsRefused() {
+        DescriptorFile.requireSpace(out, DescriptorFile.Format.CSV, 10, LENGTH);
+        assertThatThrownBy(() -> DescriptorFile.requireSpace(out, DescriptorFile.Format.SAFETENSORS, 1L << 56, 4))
+                .isInstanceOf(IllegalArgumentException.class)
+                .has(facts("OUT", "1152921.5 TB", folder));
     }
 
     @Test

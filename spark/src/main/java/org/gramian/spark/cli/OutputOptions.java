@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -20,7 +19,6 @@ import org.apache.spark.SparkExecutorInfo;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.spark.executor.ImageColumn;
 import picocli.CommandLine.Option;
@@ -95,53 +93,31 @@ final class OutputOptions {
         return "file".equals(place.getFileSystem(hadoop).getUri().getScheme());
     }
 
-    /**
-     * Output folder, removed by {@link #close} unless it is {@link #complete}. While it is written it contains a marker file, which
-     * readers of tables ignore, so that two jobs cannot write to it.
-     */
-    static final class OutputFolder implements AutoCloseable {
-        private final Path folder;
-        private final FileSystem files;
-        private boolean done;
-
-        private OutputFolder(Path folder, FileSystem files) {
-            this.folder = folder;
-            this.files = files;
-        }
-
-        private Path marker() {
-            return new Path(folder, "_gramian-writes");
-        }
-
-        void complete() throws IOException {
-            files.delete(marker(), false);
-            done = true;
-        }
-
-        @Override
-        public void close() throws IOException {
-            if (!done) {
-                files.delete(folder, true);
-            }
-        }
+    /** Writes files into the output folder. */
+    @FunctionalInterface
+    interface Writing<T> {
+        T write() throws IOException, InterruptedException;
     }
 
-    OutputFolder begin(Configuration hadoop) throws IOException {
+    /** Writes into the new output folder, and removes it if that fails. */
+    <T> T write(Configuration hadoop, Writing<T> writing) throws IOException, InterruptedException {
         Path folder = new Path(out);
         FileSystem files = folder.getFileSystem(hadoop);
         if (overwrite) {
             files.delete(folder, true);
-        }
-        OutputFolder begun = new OutputFolder(folder, files);
-        try {
-            if (files.exists(folder)) {
-                throw occupied(out);
-            }
-            files.create(begun.marker(), false).close();
-        } catch (FileAlreadyExistsException _) { // another job was faster
+        } else if (files.exists(folder)) {
             throw occupied(out);
         }
-        return begun;
+        boolean written = false; // Spark often throws checked exceptions undeclared
+        try {
+            T result = writing.write();
+            written = true;
+            return result;
+        } finally {
+            if (!written) {
+                files.delete(folder, true);
+            }
+        }
     }
 
     /** Writes rows as Parquet, and counts images and errors meanwhile. */
@@ -163,23 +139,24 @@ final class OutputOptions {
                 count(ImageColumn.named(errorColumn)).as("errors"));
         // fails on an invalid plan before anything is removed
         observed.queryExecution().executedPlan();
-        try (var _ = SparkCommand.cancelOnSignal(context, () -> {});
-                OutputFolder folder = begin(hadoop)) {
-            boolean written = false; // Spark often throws checked exceptions undeclared
-            try {
-                observed.write().mode(SaveMode.Append).parquet(out);
-                written = true;
-            } finally {
-                if (!written) {
-                    awaitTasks(context);
+        try (var _ = SparkCommand.cancelOnSignal(context, () -> {})) {
+            write(hadoop, () -> {
+                boolean written = false;
+                try {
+                    observed.write().parquet(out);
+                    written = true;
+                } finally {
+                    if (!written) {
+                        awaitTasks(context);
+                    }
                 }
-            }
+                return out;
+            });
             long images = (Long) observation.getAsJava().getOrDefault("images", 0L);
             long errors = (Long) observation.getAsJava().getOrDefault("errors", 0L);
             if (mayBeLost) {
                 requireRows(session.read().schema(rows.schema()).parquet(out).count(), images, out);
             }
-            folder.complete();
             double seconds = Math.max(1, Duration.between(start, Instant.now()).toMillis()) / 1e3;
             return new Written(
                     String.format(

@@ -122,7 +122,7 @@ final class SparkTrainCommand extends SparkCommand {
     }
 
     @Override
-    int run(SparkSession session) throws IOException {
+    int run(SparkSession session) throws IOException, InterruptedException {
         Configuration hadoop = session.sessionState().newHadoopConf();
         output.check(places, hadoop);
         SparkInputOptions.Images images = input.read(session, places, this::log);
@@ -133,22 +133,25 @@ final class SparkTrainCommand extends SparkCommand {
         columns.requireIn(labelled.schema());
         Cancellation cancellation = Cancellation.onRequest();
         Path local = Files.createTempDirectory("gramian-run-");
-        try (var _ = cancelOnSignal(session.sparkContext(), cancellation::cancel);
-                OutputOptions.OutputFolder folder = output.begin(hadoop)) {
+        try (var _ = cancelOnSignal(session.sparkContext(), cancellation::cancel)) {
             TrainingContext context = TrainingContext.of(Device.CPU)
                     .withListener(this::show)
                     .withCancellation(cancellation)
                     .withHistory(History.open(local.resolve("history.csv")));
-            SparkTrainer.Outcome trained = SparkTrainer.train(
-                    labelled, columns, requested(), context, device.name(), local.resolve("model.safetensors"));
-            ConfigFile.write(local.resolve("config.yaml"), trained.settings());
-            var target = new org.apache.hadoop.fs.Path(output.place());
-            try (Stream<Path> files = Files.list(local)) {
-                for (Path file : files.toList()) {
-                    target.getFileSystem(hadoop).copyFromLocalFile(new org.apache.hadoop.fs.Path(file.toUri()), target);
+            SparkTrainer.Outcome trained = output.write(hadoop, () -> {
+                var target = new org.apache.hadoop.fs.Path(output.place());
+                target.getFileSystem(hadoop).mkdirs(target); // first: a place that cannot be written fails at once
+                SparkTrainer.Outcome outcome = SparkTrainer.train(
+                        labelled, columns, requested(), context, device.name(), local.resolve("model.safetensors"));
+                ConfigFile.write(local.resolve("config.yaml"), outcome.settings());
+                try (Stream<Path> files = Files.list(local)) {
+                    for (Path file : files.toList()) {
+                        target.getFileSystem(hadoop)
+                                .copyFromLocalFile(new org.apache.hadoop.fs.Path(file.toUri()), target);
+                    }
                 }
-            }
-            folder.complete();
+                return outcome;
+            });
             print(String.format(
                     Locale.ROOT,
                     "%s: %,d training images, %,d validation images, %,d unreadable images skipped%n",

@@ -3,6 +3,7 @@ package org.gramian.spark.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -61,34 +62,25 @@ class OutputOptionsTest {
     }
 
     @Test
-    void incompleteFolderIsRemovedAndCompleteFolderIsKept() throws IOException {
+    void incompleteFolderIsRemovedAndCompleteFolderIsKept() throws IOException, InterruptedException {
         Path half = folder.resolve("half");
         Path whole = folder.resolve("whole");
 
-        try (var _ = options("--out", half).begin(hadoop)) {
-            Files.writeString(half.resolve("part"), "half");
-        }
-        try (var begun = options("--out", whole).begin(hadoop)) {
-            Files.writeString(whole.resolve("part"), "all");
-            begun.complete();
-        }
+        assertThatThrownBy(() -> options("--out", half).write(hadoop, () -> {
+                    Files.writeString(Files.createDirectory(half).resolve("part"), "half");
+                    throw new IOException("simulated");
+                }))
+                .hasMessage("simulated");
+        Path part = options("--out", whole)
+                .write(
+                        hadoop,
+                        () -> Files.writeString(Files.createDirectory(whole).resolve("part"), "all"));
 
         assertThat(half).doesNotExist();
-        assertThat(whole.toFile().list()).containsExactly("part");
-    }
-
-    @Test
-    void folderOfAnotherJobIsRejectedAndKept() throws IOException {
-        Path out = folder.resolve("out");
-        OutputOptions options = options("--out", out);
-
-        try (var other = options.begin(hadoop)) {
-            Files.writeString(out.resolve("part"), "another's");
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> options.begin(hadoop).close())
-                    .withMessageContaining(out.toString());
-            assertThat(out.resolve("part")).exists();
-            other.complete();
-        }
+        assertThat(part).exists();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> options("--out", whole).write(hadoop, () -> part))
+                .withMessageContaining(whole.toString());
+        assertThat(part).exists();
     }
 }

@@ -61,7 +61,7 @@ public final class Layouts {
                     "fgvc-aircraft[:variant|family|manufacturer]",
                     "data/images/NUMBER.jpg, data/images_variant_train.txt, _val.txt, _test.txt",
                     level -> FgvcAircraft.parse(level.orElse(FgvcAircraft.VARIANT))),
-            new Rule("flat", "images at any depth without classes, for features and embed", _ -> new Flat()));
+            new Rule("flat", "images at any depth without classes, for embed", _ -> new Flat()));
 
     private static final Csv CSV = new Csv(Optional.empty());
 

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.gramian.accelerate.Rule;
@@ -149,7 +150,10 @@ public final class Trainer {
         return this;
     }
 
-    /** Sets the listener of progress. It receives one event at a time, from any thread, and should return soon. */
+    /**
+     * Sets the listener of progress. It receives one event at a time, from any thread, and should return soon; of a task that goes on,
+     * one event per second.
+     */
     public Trainer listener(Consumer<TrainEvent> other) {
         listener = other;
         return this;
@@ -173,13 +177,15 @@ public final class Trainer {
         settings.find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
         Dataset images = dataset.isPresent() ? dataset.get() : Layouts.open(place, settings.find(TrainConfig.LAYOUT));
         Cancellation cancellation = budget.map(Cancellation::after).orElseGet(Cancellation::onRequest);
-        Object lock = new Object();
+        ShownTask shown = new ShownTask();
         TrainingContext context = TrainingContext.of(Device.parse(device))
                 .withThreads(threads)
                 .withCancellation(cancellation)
                 .withListener(event -> {
-                    synchronized (lock) {
-                        listener.accept(event);
+                    synchronized (shown) {
+                        if (!(event instanceof TrainEvent.Task task) || shown.isDue(task)) {
+                            listener.accept(event);
+                        }
                     }
                     if (cancelled.getAsBoolean()) {
                         cancellation.cancel();
@@ -190,6 +196,22 @@ public final class Trainer {
             return TrainingReport.of(folder, new TrainingRun(images, settings, store, cache, context).train(folder));
         } catch (InterruptedTrainingException _) {
             return new TrainingReport(folder, List.of(), false, List.of());
+        }
+    }
+
+    /** The task that a listener saw last. */
+    private static final class ShownTask {
+        private String name = "";
+        private long time;
+
+        boolean isDue(TrainEvent.Task task) {
+            long now = System.nanoTime();
+            boolean due = !task.name().equals(name) || now - time >= TimeUnit.SECONDS.toNanos(1);
+            if (due) {
+                name = task.name();
+                time = now;
+            }
+            return due;
         }
     }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
@@ -37,6 +38,10 @@ final class RequestBody {
 
     private static final String FORM = "multipart/form-data";
     private static final String BYTES = "application/octet-stream";
+
+    /** Types of clients that say nothing of the content: {@code curl --data-binary} sends the third. The image says what it is. */
+    private static final Set<String> UNTYPED = Set.of("", BYTES, "application/x-www-form-urlencoded");
+
     private static final String DEFAULT_NAME = "image";
     private static final int MAX_NAME = 255;
     private static final int MAX_BOUNDARY = 200;
@@ -49,12 +54,11 @@ final class RequestBody {
 
     static void check(Context context, Limits.Upload limits) throws HttpError {
         String type = type(context.contentType());
-        if (!type.startsWith("image/") && !type.equals(BYTES) && !type.equals(FORM)) {
+        if (!type.startsWith("image/") && !UNTYPED.contains(type) && !type.equals(FORM)) {
             throw new HttpError(
                     415,
                     "unsupported-type",
-                    "expected a body of type image/*, " + BYTES + " or " + FORM + ", found "
-                            + (type.isEmpty() ? "none" : QuotedText.text(type)));
+                    "expected a body of type image/*, " + BYTES + " or " + FORM + ", found " + QuotedText.text(type));
         }
         String encoding = context.header("Content-Encoding");
         if (encoding != null && !encoding.isBlank() && !encoding.strip().equalsIgnoreCase("identity")) {

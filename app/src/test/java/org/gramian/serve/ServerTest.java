@@ -71,6 +71,14 @@ class ServerTest {
         }
     }
 
+    /** What {@code curl --data-binary} sends. */
+    @Test
+    void imagesNeedNoContentType() throws Exception {
+        HttpResponse<String> response = served.post("/v1/predict", "application/x-www-form-urlencoded", Served.png(1));
+        assertThat(Served.json(response).get("results").get(0).get("class").asString())
+                .isEqualTo(expected(Served.png(1)).best().name());
+    }
+
     @Test
     void answersFormsInOrder() throws Exception {
         byte[] form = Served.form(

@@ -2,7 +2,6 @@ package org.gramian.anomaly;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,6 +10,7 @@ import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
 import org.gramian.image.Resize;
+import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.Device;
@@ -55,8 +55,7 @@ public final class Detector implements AutoCloseable {
      * @throws ModelFileException if it is not a usable detector
      */
     public static Detector load(Path path, Device device) throws ModelFileException {
-        Path file = Files.isDirectory(path) ? path.resolve("model.safetensors") : path;
-        DetectorFile.Stored stored = DetectorFile.read(file, device);
+        DetectorFile.Stored stored = DetectorFile.read(ModelFile.in(path), device);
         return of(new LibtorchDetector(stored), stored.card());
     }
 

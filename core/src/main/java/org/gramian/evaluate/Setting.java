@@ -25,6 +25,8 @@ public record Setting(String protocol, String fold, Fingerprint fingerprint, lon
 
     @Override
     public String toString() {
-        return protocol + " '" + fold + "' with fingerprint " + fingerprint.brief();
+        String ofProtocol =
+                protocol.startsWith(fold) ? "" : " '" + fold + "'"; // one split has the name of its protocol
+        return "split " + protocol + ofProtocol + ", fingerprint " + fingerprint.brief();
     }
 }

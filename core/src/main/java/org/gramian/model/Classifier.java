@@ -89,21 +89,22 @@ public final class Classifier implements AutoCloseable {
     }
 
     /**
-     * Loads a model file for the CPU.
+     * Loads a model for the CPU.
      *
-     * @throws ModelFileException if the file is not a usable model
+     * @param path model file, or the run folder that holds it
+     * @throws ModelFileException if it is not a usable model
      */
-    public static Classifier load(Path file) throws ModelFileException {
-        return load(file, Device.CPU);
+    public static Classifier load(Path path) throws ModelFileException {
+        return load(path, Device.CPU);
     }
 
     /**
-     * Loads a model file for a device.
+     * Loads a model for a device.
      *
-     * @throws ModelFileException if the file is not a usable model
+     * @throws ModelFileException if it is not a usable model
      */
-    public static Classifier load(Path file, Device device) throws ModelFileException {
-        ModelFile.Stored stored = ModelFile.read(file, device);
+    public static Classifier load(Path path, Device device) throws ModelFileException {
+        ModelFile.Stored stored = ModelFile.read(ModelFile.in(path), device);
         return of(stored.model(), stored.card());
     }
 

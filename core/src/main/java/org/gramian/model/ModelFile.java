@@ -37,6 +37,9 @@ import org.gramian.tensor.file.TensorFileException;
  * finite values. This is checked before memory is allocated.
  */
 public final class ModelFile {
+    /** Name of the model in a run folder. */
+    public static final String NAME = "model.safetensors";
+
     private static final ValueLayout.OfFloat NUMBER =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int PIECE = 1 << 14;
@@ -131,6 +134,11 @@ public final class ModelFile {
         try (Arena arena = Arena.ofConfined()) {
             return header(open(path, arena, Safetensors::header));
         }
+    }
+
+    /** Returns the file itself, or the model of a run folder. */
+    public static Path in(Path path) {
+        return Files.isDirectory(path) ? path.resolve(NAME) : path;
     }
 
     /**

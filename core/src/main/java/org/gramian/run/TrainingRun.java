@@ -22,6 +22,7 @@ import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditReport;
+import org.gramian.image.audit.Finding.Kind;
 import org.gramian.image.audit.Finding.Severity;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Assignment;
@@ -223,7 +224,8 @@ public record TrainingRun(
         return new TrainEvent.Audited(
                 report.root(),
                 report.findings().stream()
-                        .filter(finding -> finding.severity() != Severity.NOTE)
+                        .filter(finding -> finding.severity() != Severity.NOTE
+                                && finding.kind() != Kind.LAYOUT) // in the notes of the dataset
                         .map(finding -> new Finding(finding.severity().text(), finding.sentence()))
                         .toList(),
                 report.unreadable().stream()

@@ -52,7 +52,7 @@ final class ClassifierTest {
             ModelFile.write(model, written, TinyModel.card("paper:48", 0.7));
         }
         try (Classifier memory = classifier("paper:48");
-                Classifier loaded = Classifier.load(model)) {
+                Classifier loaded = Classifier.load(folder)) {
             Prediction answer = memory.predict(image);
             assertThat(memory.predict(file(4))).isEqualTo(answer);
             assertThat(memory.predict(image.toBufferedImage())).isEqualTo(answer);

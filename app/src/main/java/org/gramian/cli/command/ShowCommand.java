@@ -110,7 +110,7 @@ public final class ShowCommand extends ConsoleCommand {
             line(
                     "unknown images",
                     card.openSet()
-                            .map(openSet -> "p-value at most " + openSet.rate() + ", from "
+                            .map(openSet -> String.format(Locale.ROOT, "p-value at most %.2g, from ", openSet.rate())
                                     + openSet.scores().size() + " images" + (openSet.isPossible() ? "" : ": too few"))
                             .orElse("none: the model classifies every image"));
             card.metrics().forEach((key, value) -> line(key, measured(key, value)));

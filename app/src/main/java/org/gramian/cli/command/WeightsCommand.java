@@ -77,13 +77,22 @@ public final class WeightsCommand implements Runnable {
         @Option(names = "--from", paramLabel = "URL", description = "base URL of a mirror (default: the publisher's)")
         private @Nullable URI base;
 
-        @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
-        private String name;
+        @Parameters(
+                index = "0",
+                arity = "0..1",
+                paramLabel = "NAME",
+                description = "a name of 'gramian weights list', e.g. efficientnet-lite4")
+        private @Nullable String name;
 
         private Progress shown = new Progress.None();
 
         @Override
         public Integer call() throws IOException {
+            if (name == null) {
+                throw new IllegalArgumentException(
+                        "expected the NAME of a network; efficientnet-lite4 (25 MB) is the most"
+                                + " accurate for most images, 'gramian weights list' shows all");
+            }
             WeightName wanted = WeightName.parse(name);
             if (base != null
                     && (base.getScheme() == null || !base.getScheme().matches("https?") || base.getHost() == null)) {

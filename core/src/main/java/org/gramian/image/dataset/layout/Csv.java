@@ -26,7 +26,8 @@ import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
 import org.gramian.image.dataset.layout.DatasetBuilder.Listing;
 
 /**
- * A CSV file with a header and the columns {@code path,label} and optionally {@code fold}, in any order and case.
+ * A CSV file with a header and the columns {@code path,label} and optionally {@code fold}, in any order and case, under these or
+ * other usual names, separated by commas, semicolons or tabs.
  *
  * <p>Paths are relative to the root, which defaults to the CSV's folder, and must stay below it; extensions do not matter. The
  * fold is the number of the fold that tests an image, or one of {@code train}, {@code val}, {@code test} in any case, the same kind
@@ -36,6 +37,12 @@ import org.gramian.image.dataset.layout.DatasetBuilder.Listing;
  */
 record Csv(Optional<Path> root) implements DatasetLayout {
     private static final List<String> COLUMNS = List.of("path", "label", "fold");
+
+    /** Other names of columns, used in a file without the usual one. */
+    private static final Map<String, List<String>> SYNONYMS = Map.of(
+            "path", List.of("image", "file", "filename", "image_path", "filepath"),
+            "label", List.of("class", "category", "class_name"),
+            "fold", List.of("split", "set"));
 
     @Override
     public String text() {
@@ -200,11 +207,13 @@ record Csv(Optional<Path> root) implements DatasetLayout {
     private static List<Row> rows(Path file) throws DatasetException {
         List<Row> rows = new ArrayList<>();
         List<String> header = List.of();
+        String text = DatasetBuilder.text(file);
         try (CsvReader<CsvRecord> reader = CsvReader.builder()
+                .fieldSeparator(separator(text))
                 .extraFieldStrategy(FieldMismatchStrategy.IGNORE) // counted below, to name the line
                 .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
                 .allowUnclosedQuote(false)
-                .ofCsvRecord(DatasetBuilder.text(file))) {
+                .ofCsvRecord(text)) {
             for (CsvRecord line : reader) {
                 List<String> fields =
                         line.getFields().stream().map(String::strip).toList();
@@ -225,14 +234,33 @@ record Csv(Optional<Path> root) implements DatasetLayout {
         return rows;
     }
 
+    /** Returns the first of comma, semicolon and tab in the header; file names may have the others. */
+    private static char separator(String text) {
+        return (char) text.lines()
+                .findFirst()
+                .orElse("")
+                .chars()
+                .filter(letter -> letter == ',' || letter == ';' || letter == '\t')
+                .findFirst()
+                .orElse(',');
+    }
+
     private static List<String> header(Path file, List<String> fields) throws DatasetException {
-        List<String> header =
-                fields.stream().map(field -> field.toLowerCase(Locale.ROOT)).toList();
+        List<String> header = new ArrayList<>(
+                fields.stream().map(field -> field.toLowerCase(Locale.ROOT)).toList());
+        for (String column : COLUMNS) {
+            if (!header.contains(column)) {
+                SYNONYMS.get(column).stream()
+                        .filter(header::contains)
+                        .findFirst()
+                        .ifPresent(synonym -> header.set(header.indexOf(synonym), column));
+            }
+        }
         for (String column : List.of("path", "label")) {
             if (!header.contains(column)) {
                 throw new DatasetException(
                         file,
-                        "expected a header path,label[,fold] separated by commas, found no column '" + column + "' in "
+                        "expected a header path,label[,fold], found no column '" + column + "' in "
                                 + String.join(",", fields));
             }
         }

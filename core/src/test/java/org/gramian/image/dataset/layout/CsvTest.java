@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class CsvTest {
     @TempDir
@@ -67,6 +68,20 @@ final class CsvTest {
                 .containsExactly("a/a_0001.jpg", "a/a_0002.jpg", "x, y/\u00fc \"1\".raw");
         assertThat(dataset.assignment()).isEqualTo(new Assignment.None());
         assertThat(note(dataset.notes(), Kind.UNUSED_COLUMNS)).has(facts("1", "quality"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "image,class,split\na/a_0001.jpg,a,train\nb/b_0001.jpg,b,test\n",
+                "Filename;Category;Set\na/a_0001.jpg;a;train\nb/b_0001.jpg;b;test\n",
+                "label\tfold\tpath\na\ttrain\ta/a_0001.jpg\nb\ttest\tb/b_0001.jpg\n"
+            })
+    void readsOtherNamesAndSeparators(String content) throws IOException {
+        Dataset dataset = open(content);
+        assertThat(dataset.samples()).extracting(Sample::name).containsExactly("a/a_0001.jpg", "b/b_0001.jpg");
+        assertThat(dataset.classes()).containsExactly("a", "b");
+        assertThat(parts(dataset)).containsExactly(SplitPart.TRAIN, SplitPart.TEST);
     }
 
     @Test
@@ -116,7 +131,7 @@ final class CsvTest {
                 arguments("", facts("path,label[,fold]")),
                 arguments("path,label\n", facts("row")),
                 arguments("a/a_0001.jpg,a\n", facts("path,label[,fold]", "'path'")),
-                arguments("path;label\nx;y\n", facts("comma")),
+                arguments("path|label\nx|y\n", facts("path,label", "path|label")),
                 arguments("path,label,path\nx,y,z\n", facts("column")),
                 arguments("path,label\na/a_0001.jpg\n", facts("2", "2", "1")),
                 arguments("path,label\na/a_0001.jpg, \n", facts("2", "label")),

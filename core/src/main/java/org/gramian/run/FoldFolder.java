@@ -19,7 +19,7 @@ import org.gramian.train.loop.HeadSearch;
 
 /** The files of one fold: model, evaluation, history, and a checkpoint until it is finished. */
 record FoldFolder(Path path) {
-    static final String MODEL = "model.safetensors";
+    static final String MODEL = ModelFile.NAME;
     private static final String CHECKPOINT = "checkpoint.safetensors";
     private static final String AFTER_FIRST = "stage1.json";
     private static final String FROZEN = "frozen.safetensors";

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.random.RandomGenerator;
+import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Tape;
 import org.gramian.spd.layer.SpdTransform;
 import org.gramian.spd.layer.Stiefel;
@@ -18,9 +19,29 @@ import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @ExtendWith(SingleThreaded.class)
 class SpdTransformTest {
+    @ParameterizedTest
+    @EnumSource(Upstream.class)
+    void gradientsOfMatricesAndWeightAgreeWithDifferences(Upstream upstream) {
+        for (long size = 1; size <= 5; size++) {
+            try (Scope _ = Scope.open()) {
+                RandomGenerator random = SampleMatrices.random(size);
+                Tensor k = SampleMatrices.symmetric(random, 3, 5);
+                Tensor w = SampleMatrices.gaussian(random, 5, size);
+                GradientCheck.Report report = GradientCheck.of(x -> SpdTransform.apply(x.get(0), x.get(1)))
+                        .withUpstream(upstream)
+                        .check(k, w);
+                assertThat(report.worst())
+                        .as("5 -> %d, %s upstream: %s", size, upstream, report)
+                        .isLessThan(1e-6);
+            }
+        }
+    }
+
     @RandomTest(times = 8)
     void weightOfFullRankKeepsMatricesPositiveDefinite(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);

@@ -6,7 +6,11 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.ejml.data.DMatrixRMaj;
+import org.ejml.dense.row.factory.DecompositionFactory_DDRM;
+import org.ejml.interfaces.decomposition.EigenDecomposition_F64;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -59,6 +63,44 @@ class StiefelStepTest {
                 assertThat(RelativeError.of(step.point(), moved)).isLessThan(1e-14);
             }
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("metricsAndRetractions")
+    void descentOfTheTraceEndsInTheTopEigenspace(Metric metric, Retraction retraction) {
+        Sgd options = new Sgd(0.02, 0.8, 0.1, new StiefelOptions(1, metric, retraction));
+        RandomGenerator random = new SplittableRandom(2);
+        Shape shape = Shape.of(10, 3);
+        try (Scope _ = Scope.open();
+                Parameter w = new Parameter(
+                        new ParameterSpec("w", shape, Role.STIEFEL, Stiefel::random),
+                        Stiefel.random(random, shape, DType.F64));
+                Optimizer sgd = new Optimizer(options)) {
+            Tensor factor = gaussian(random, 10, 10);
+            Tensor a = factor.matmul(factor.transpose());
+            for (int step = 0; step < 600; step++) {
+                try (Scope _ = Scope.open()) {
+                    sgd.step(w, a.matmul(w.value()).mul(-2));
+                }
+            }
+            Tensor image = a.matmul(w.value());
+            double trace = w.value().mul(image).sum().item();
+            double top = sumOfLargestEigenvalues(a, 3);
+            assertThat(trace / top).as("trace %s of %s", trace, top).isBetween(1 - 1e-6, 1 + 1e-12);
+            assertThat(Stiefel.orthogonalityError(w.value())).isLessThan(1e-13);
+        }
+    }
+
+    private static double sumOfLargestEigenvalues(Tensor matrix, int count) {
+        int size = (int) matrix.size(0);
+        EigenDecomposition_F64<DMatrixRMaj> eigen = DecompositionFactory_DDRM.eig(size, false, true);
+        assertThat(eigen.decompose(new DMatrixRMaj(size, size, true, matrix.toDoubles())))
+                .isTrue();
+        return IntStream.range(0, size)
+                .mapToDouble(i -> eigen.getEigenvalue(i).getReal())
+                .sorted()
+                .skip(size - count)
+                .sum();
     }
 
     @ParameterizedTest

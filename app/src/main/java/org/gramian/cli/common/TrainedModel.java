@@ -8,12 +8,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.anomaly.Detector;
 import org.gramian.export.ExportedFile;
+import org.gramian.model.ModelFile;
 import org.gramian.run.ExistingRun;
 import picocli.CommandLine.Parameters;
 
 /** The first parameter of commands that look into a model: what {@code gramian train} wrote. */
 public final class TrainedModel {
-    private static final String MODEL = "model.safetensors";
     private static final int SHOWN = 5;
 
     @Parameters(index = "0", paramLabel = "MODEL", description = "model file or run folder of 'gramian train'")
@@ -33,13 +33,13 @@ public final class TrainedModel {
 
     /** Returns the file itself, or the model in a folder. */
     public static Path find(Path typed) throws IOException {
-        Path inside = typed.resolve(MODEL);
+        Path inside = typed.resolve(ModelFile.NAME);
         if (!Files.isDirectory(typed) || Files.isRegularFile(inside)) {
             return Files.isDirectory(typed) ? inside : typed;
         }
         List<Path> below;
         try (Stream<Path> all = Files.list(typed)) {
-            below = all.map(fold -> fold.resolve(MODEL))
+            below = all.map(fold -> fold.resolve(ModelFile.NAME))
                     .filter(Files::isRegularFile)
                     .sorted()
                     .toList();
@@ -49,7 +49,7 @@ public final class TrainedModel {
 
     /** Returns whether a run, or a model file, is that of a detector of anomalies. */
     public static boolean isDetector(Path run) {
-        return Detector.isDetector(Files.isDirectory(run) ? run.resolve(MODEL) : run);
+        return Detector.isDetector(ModelFile.in(run));
     }
 
     public static void requireClassifier(Path run) throws MissingModelException {
@@ -60,7 +60,7 @@ public final class TrainedModel {
     }
 
     private static String none(Path folder) {
-        return ": expected a model or a run folder, found a folder without " + MODEL
+        return ": expected a model or a run folder, found a folder without " + ModelFile.NAME
                 + (new ExistingRun(folder).exists()
                         ? "; the run is not finished; resume with: " + CommandHint.of("train", "--resume", folder)
                         : "");
@@ -77,7 +77,7 @@ public final class TrainedModel {
         if (ExportedFile.isNamed(typed)) {
             throw new MissingModelException(typed
                     + ": expected a model of 'gramian train', found an ONNX file, which supports predictions only; "
-                    + "use the " + MODEL + " that it was exported from");
+                    + "use the " + ModelFile.NAME + " that it was exported from");
         }
         return file();
     }

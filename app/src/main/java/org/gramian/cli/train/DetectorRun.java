@@ -33,6 +33,7 @@ import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Version;
 import org.gramian.image.ImageSource;
 import org.gramian.image.dataset.DatasetException;
+import org.gramian.model.ModelFile;
 import org.gramian.report.DetectorMeasures;
 import org.gramian.report.DetectorReport;
 import org.gramian.report.run.RunReport;
@@ -56,7 +57,6 @@ record DetectorRun(
         DetectorTraining.Options options,
         WeightStore store,
         boolean report) {
-    private static final String MODEL = "model.safetensors";
     private static final int SHOWN = 5;
 
     /** Prints what would be trained. */
@@ -99,7 +99,7 @@ record DetectorRun(
         boolean finished = false;
         Cancellation breaks = Cancellation.onRequest();
         try (Interruption _ = new Interruption(breaks, console::warn)) {
-            AtomicFile.require(out.path().resolve(MODEL));
+            AtomicFile.require(out.path().resolve(ModelFile.NAME));
             DetectorTraining.Result result = train(device, breaks);
             try (Detector detector = result.detector()) {
                 Optional<DetectorEvaluation> evaluation = test(detector, breaks);
@@ -206,7 +206,7 @@ record DetectorRun(
             DetectorText.writePredictions(out.resolve("predictions.csv"), evaluation.get());
         }
         JsonText.write(out.resolve(DetectorReport.ODD), result.odd());
-        result.detector().save(out.resolve(MODEL));
+        result.detector().save(out.resolve(ModelFile.NAME));
         if (report) {
             DetectorReport.write(out, result.detector(), out.resolve(RunReport.FILE), Version.number());
         }
@@ -250,7 +250,7 @@ record DetectorRun(
             console.out().println();
             console.out().print(DetectorText.measures(json(found, result), card));
         });
-        console.out().printf(Locale.ROOT, "%nmodel: %s%n", out.resolve(MODEL));
+        console.out().printf(Locale.ROOT, "%nmodel: %s%n", out.resolve(ModelFile.NAME));
         if (report) {
             console.out().println("report: " + out.resolve(RunReport.FILE));
         }

@@ -30,7 +30,6 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Reads a run folder or an evaluation file; the page shows the reason in place of a missing or damaged file. */
 public final class RunReader {
-    private static final String MODEL = "model.safetensors";
     private static final String HISTORY = "history.csv";
     private static final String AFTER_FIRST = "stage1.json";
 
@@ -101,7 +100,7 @@ public final class RunReader {
         }
         Path first = folder.resolve(AFTER_FIRST);
         Path poolings = folder.resolve(HeadSearch.FILE);
-        Path model = folder.resolve(MODEL);
+        Path model = folder.resolve(ModelFile.NAME);
         return new RunData.FoldData(
                 EvaluationFile.read(folder.resolve(EvaluationFile.FILE)),
                 Files.exists(first) ? Optional.of(EvaluationFile.read(first)) : Optional.empty(),

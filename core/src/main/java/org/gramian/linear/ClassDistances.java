@@ -44,7 +44,7 @@ public record ClassDistances(Tensor centre, Tensor matrix, Tensor means) {
     /** Computes the distances {@code [n][k]} of each row by a fit without the rows of its group; empty if a class has only one group. */
     public static Optional<double[][]> outOfFold(LabelledRows rows, SolverListener watch) {
         GroupFolds folds = GroupFolds.of(rows);
-        return folds.folds() < 2
+        return folds.count() < 2
                 ? Optional.empty()
                 : Optional.of(folds.outOfFold(
                         "distances of known classes",

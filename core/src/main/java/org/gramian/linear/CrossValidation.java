@@ -33,7 +33,7 @@ public final class CrossValidation {
     }
 
     static CrossValidation of(LabelledRows rows, GroupFolds folds, SolverListener watch, GroupFolds.FoldScores scores) {
-        return new CrossValidation(rows, folds.folds(), folds.outOfFold("cross-validation", watch, scores));
+        return new CrossValidation(rows, folds.count(), folds.outOfFold("cross-validation", watch, scores));
     }
 
     static CrossValidation of(LabelledRows rows, GroupFolds folds, SolverListener watch, LinearSolver solver) {

@@ -18,57 +18,58 @@ import org.gramian.tensor.Scope;
  *
  * <p>The fold of a group depends on the numbers of the groups, not on the order of the rows.
  *
- * @param folds number of folds; fewer than 2 if a class has too few groups
+ * @param count number of folds; fewer than 2 if a class has too few groups
+ * @param foldOfRow index of the fold of each row
  */
-record GroupFolds(int folds, List<Integer> places) {
+record GroupFolds(int count, List<Integer> foldOfRow) {
     private static final int MAX_FOLDS = 5;
 
     GroupFolds {
-        places = List.copyOf(places);
+        foldOfRow = List.copyOf(foldOfRow);
     }
 
     /** Creates at most five folds, no more than the smallest class has groups. */
     static GroupFolds of(LabelledRows rows) {
         GroupFolds together = of(rows, rows::duplicate);
-        return together.folds < 2 ? of(rows, rows::group) : together;
+        return together.count < 2 ? of(rows, rows::group) : together;
     }
 
     private static GroupFolds of(LabelledRows rows, IntUnaryOperator groupOf) {
-        TreeMap<Integer, Integer> labels = new TreeMap<>(); // of groups; the lowest where there are several
+        TreeMap<Integer, Integer> labelOfGroup = new TreeMap<>(); // the lowest where there are several
         for (int i = 0; i < rows.count(); i++) {
-            labels.merge(groupOf.applyAsInt(i), rows.label(i), Math::min);
+            labelOfGroup.merge(groupOf.applyAsInt(i), rows.label(i), Math::min);
         }
         List<List<Integer>> classes = new ArrayList<>();
         for (int c = 0; c < rows.classes(); c++) {
             classes.add(new ArrayList<>());
         }
-        labels.forEach((group, label) -> classes.get(label).add(group));
+        labelOfGroup.forEach((group, label) -> classes.get(label).add(group));
         int folds =
                 Math.min(MAX_FOLDS, classes.stream().mapToInt(List::size).min().orElse(0));
         if (folds < 2) {
             return new GroupFolds(folds, Collections.nCopies(rows.count(), 0));
         }
-        TreeMap<Integer, Integer> fold = new TreeMap<>();
+        TreeMap<Integer, Integer> foldOfGroup = new TreeMap<>();
         int next = 0;
         Random order = Random.from(new SplittableRandom(0));
         for (List<Integer> groups : classes) {
             Collections.shuffle(groups, order);
             for (int group : groups) {
-                fold.put(group, next++ % folds);
+                foldOfGroup.put(group, next++ % folds);
             }
         }
         return new GroupFolds(
                 folds,
                 IntStream.range(0, rows.count())
-                        .map(i -> fold.get(groupOf.applyAsInt(i)))
+                        .map(i -> foldOfGroup.get(groupOf.applyAsInt(i)))
                         .boxed()
                         .toList());
     }
 
     /** Returns the rows of a fold, or all others. */
     int[] rows(int fold, boolean inside) {
-        return IntStream.range(0, places.size())
-                .filter(i -> (places.get(i) == fold) == inside)
+        return IntStream.range(0, foldOfRow.size())
+                .filter(i -> (foldOfRow.get(i) == fold) == inside)
                 .toArray();
     }
 
@@ -78,11 +79,15 @@ record GroupFolds(int folds, List<Integer> places) {
         double[] of(int[] trained, int[] tested);
     }
 
-    /** Computes k values of each row {@code [n][k]} by the rows of the other folds. */
+    /**
+     * Computes k values for each row from a fit on the other folds.
+     *
+     * @return {@code [n][k]}
+     */
     double[][] outOfFold(String task, SolverListener watch, FoldScores scores) {
-        double[][] values = new double[places.size()][];
-        for (int fold = 0; fold < folds; fold++) {
-            watch.at(task, fold, folds);
+        double[][] values = new double[foldOfRow.size()][];
+        for (int fold = 0; fold < count; fold++) {
+            watch.at(task, fold, count);
             try (Scope _ = Scope.open()) {
                 int[] tested = rows(fold, true);
                 double[] found = scores.of(rows(fold, false), tested);

@@ -81,7 +81,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         found.put("shrinkage", solution.shrinkage());
         LinearModel model = LinearModel.around(centred.centres(), weight, solution.bias(), found);
         GroupFolds folds = GroupFolds.of(rows);
-        if (folds.folds() < 2) {
+        if (folds.count() < 2) {
             return model;
         }
         try {
@@ -99,7 +99,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
      */
     public static Optional<CrossValidation> crossValidation(LabelledRows products, long size, SolverListener watch) {
         GroupFolds folds = GroupFolds.of(products);
-        if (folds.folds() < 2) {
+        if (folds.count() < 2) {
             return Optional.empty();
         }
         try (Scope _ = Scope.open()) {

@@ -126,7 +126,7 @@ public sealed interface LinearSolver permits Svm, NearestMean, Lda {
         GroupFolds folds = GroupFolds.of(rows);
         try (Scope scope = Scope.open()) {
             LinearModel model = fit(rows, watch);
-            if (model.crossValidation().isEmpty() && folds.folds() > 1) {
+            if (model.crossValidation().isEmpty() && folds.count() > 1) {
                 try {
                     model = model.with(CrossValidation.of(rows, folds, watch, this));
                 } catch (UnsolvableException _) {

@@ -58,20 +58,20 @@ public record Svm(OptionalDouble c) implements LinearSolver {
         try (Scope scope = Scope.open()) {
             OneAgainstRest problems = new OneAgainstRest(rows, DualDescent.ScaledRows.of(rows), watch);
             GroupFolds folds = GroupFolds.of(rows);
-            if (folds.folds() < 2) {
-                return problems.solve(c.orElse(1), folds.folds()).keptBy(scope);
+            if (folds.count() < 2) {
+                return problems.solve(c.orElse(1), folds.count()).keptBy(scope);
             }
             double[] costs = c.isPresent() ? new double[] {c.getAsDouble()} : COSTS;
             float[][][] scores = problems.outOfFold(costs, folds);
             double[] right = Arrays.stream(scores).mapToDouble(problems::right).toArray();
             int best = CrossValidation.top(right);
-            LinearModel model = problems.solve(costs[best], folds.folds());
+            LinearModel model = problems.solve(costs[best], folds.count());
             double[][] logits = new double[rows.count()][rows.classes()];
             for (int i = 0; i < logits.length; i++) {
                 int row = i;
                 Arrays.setAll(logits[i], label -> scores[best][label][row]);
             }
-            return model.with(new CrossValidation(rows, folds.folds(), logits)).keptBy(scope);
+            return model.with(new CrossValidation(rows, folds.count(), logits)).keptBy(scope);
         }
     }
 
@@ -102,7 +102,7 @@ public record Svm(OptionalDouble c) implements LinearSolver {
         float[][][] outOfFold(double[] costs, GroupFolds folds) {
             float[][][] scores = new float[costs.length][rows.classes()][rows.count()];
             String task = costs.length == 1 ? "cross-validation" : "cross-validation of C";
-            all(task, blocks() * folds.folds(), (number, eachPass) -> {
+            all(task, blocks() * folds.count(), (number, eachPass) -> {
                 int fold = number / blocks();
                 int first = number % blocks() * BLOCK;
                 DualDescent descent = begin(number % blocks(), folds.rows(fold, false));

@@ -266,7 +266,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         return resolve(new Context(Optional.empty(), channels, false, images));
     }
 
-    /** Returns whether gradients reach the features; otherwise everything before the pooling stays untrained. */
+    /** Returns whether gradients pass through every stage and branch. */
     public boolean isDifferentiable() {
         return stages().stream().allMatch(PoolingStage::isDifferentiable);
     }
@@ -375,7 +375,10 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
 
     private List<String> warnings(long channels, boolean rooted) {
         List<String> all = new ArrayList<>();
-        if (!isDifferentiable() && reductions.stream().anyMatch(Reduction.Conv.class::isInstance)) {
+        boolean blocked = aggregation instanceof Join join
+                ? join.branches().stream().noneMatch(Pooling::isDifferentiable)
+                : !aggregation.isDifferentiable();
+        if (blocked && reductions.stream().anyMatch(Reduction.Conv.class::isInstance)) {
             all.add(aggregation.text() + " passes no gradient: conv before it keeps its random initialization; use"
                     + " pca instead, or remove it");
         }
@@ -386,10 +389,10 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         } else if (aggregation instanceof SecondOrder secondOrder) {
             secondOrder
                     .rotations(size, bent)
-                    .forEach(
-                            rotation -> all.add(
-                                    rotation.text() + " keeps its size and no element-wise function follows: it is a"
-                                            + " rotation that the classifier can learn as well; put relu after it, or choose a smaller size"));
+                    .forEach(rotation ->
+                            all.add(rotation.text() + " keeps its size and no element-wise function follows: it is a"
+                                    + " rotation that the classifier can learn as well; put relu after"
+                                    + " it, or choose a smaller size"));
         }
         return all;
     }

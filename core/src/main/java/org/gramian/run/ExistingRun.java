@@ -27,6 +27,9 @@ import org.gramian.run.config.Settings.Setting;
 public record ExistingRun(Path folder) {
     public static final String CONFIG = "config.yaml";
 
+    /** File of a fold that is not finished. */
+    public static final String CHECKPOINT = "checkpoint.safetensors";
+
     private static final String FOLDS = "folds.txt";
 
     private static final String SAMPLE = "sample.json";

@@ -20,7 +20,6 @@ import org.gramian.train.loop.HeadSearch;
 /** The files of one fold: model, evaluation, history, and a checkpoint until it is finished. */
 record FoldFolder(Path path) {
     static final String MODEL = ModelFile.NAME;
-    private static final String CHECKPOINT = "checkpoint.safetensors";
     private static final String AFTER_FIRST = "stage1.json";
     private static final String FROZEN = "frozen.safetensors";
     private static final String FIRST_VALIDATION = "stage1-validation.json";
@@ -39,7 +38,7 @@ record FoldFolder(Path path) {
     }
 
     Path checkpoint() {
-        return path.resolve(CHECKPOINT);
+        return path.resolve(ExistingRun.CHECKPOINT);
     }
 
     Path history() {

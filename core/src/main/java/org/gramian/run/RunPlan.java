@@ -37,8 +37,12 @@ import org.gramian.train.loop.TrainingData.Parts;
  * The plan of a run: its configuration, and the split of each fold.
  *
  * @param config a value for every key, with its origin, and the model and recipe that they describe
+ * @param near near-duplicates that the split keeps on one side
  * @param duplicates identical files and near-duplicates that cross-validation on training images keeps in one fold,
  *     with any protocol; identical files only if near-duplicates are ignored
+ * @param content hash of the names and pixels of all images
+ * @param names names of all folds
+ * @param folds folds to train
  */
 public record RunPlan(
         Dataset dataset,
@@ -68,7 +72,7 @@ public record RunPlan(
         try {
             split = config.get(TrainConfig.PROTOCOL).plan(dataset, duplicates, seed);
         } catch (IllegalArgumentException incompatibility) {
-            throw new UnfitDataException(String.valueOf(incompatibility.getMessage()));
+            throw new UnfitDataException(incompatibility);
         }
         split.notes().forEach(note -> remarks.accept(note.text()));
         boolean isWanted = settings.setting("data.validation").wanted();
@@ -160,14 +164,16 @@ public record RunPlan(
         String counted = near.size() + (near.size() == 1 ? " group" : " groups") + " of near-duplicates ("
                 + near.stream().mapToInt(List::size).sum() + " images)";
         Optional<String> incompatibility = protocol.incompatibility(dataset, all);
-        if (incompatibility.isPresent()
-                && protocol.incompatibility(dataset, identical).isEmpty()) {
-            remarks.accept(counted + " cannot be kept on one side of each split, which may inflate the accuracy: "
-                    + incompatibility.get());
-            return identical;
+        if (incompatibility.isEmpty()) {
+            remarks.accept(counted + " kept on one side of each split");
+            return all;
         }
-        remarks.accept(counted + " kept on one side of each split");
-        return all;
+        if (protocol.incompatibility(dataset, identical).isPresent()) {
+            return all; // the plan is refused
+        }
+        remarks.accept(counted + " cannot be kept on one side of each split, which may inflate the accuracy: "
+                + incompatibility.get());
+        return identical;
     }
 
     /** Returns the audit's groups of images with equal pixels or near-duplicates, as sample indices. */

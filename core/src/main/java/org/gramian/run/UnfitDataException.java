@@ -7,4 +7,8 @@ public final class UnfitDataException extends IllegalArgumentException {
     UnfitDataException(String message) {
         super(message);
     }
+
+    UnfitDataException(IllegalArgumentException cause) {
+        super(cause.getMessage(), cause);
+    }
 }

@@ -34,10 +34,10 @@ class GroupFoldsTest {
     private static void requireTogether(SyntheticRows rows, int[] duplicates, GroupFolds folds) {
         Map<Integer, Integer> seen = new HashMap<>();
         for (int i = 0; i < rows.count(); i++) {
-            Integer before = seen.put(duplicates[i], folds.places().get(i));
-            assertThat(before).isIn(null, folds.places().get(i));
+            Integer before = seen.put(duplicates[i], folds.foldOfRow().get(i));
+            assertThat(before).isIn(null, folds.foldOfRow().get(i));
         }
-        for (int fold = 0; fold < folds.folds(); fold++) {
+        for (int fold = 0; fold < folds.count(); fold++) {
             assertThat(labels(rows, folds.rows(fold, true))).hasSize(3);
             assertThat(labels(rows, folds.rows(fold, false))).hasSize(3);
         }
@@ -48,7 +48,7 @@ class GroupFoldsTest {
         SyntheticRows rows = crops(new SplittableRandom(1), 30, 2);
         try (Scope _ = Scope.open()) {
             GroupFolds plain = GroupFolds.of(rows.rows());
-            assertThat(plain.folds()).isGreaterThan(1);
+            assertThat(plain.count()).isGreaterThan(1);
             assertThat(GroupFolds.of(rows.rows().withDuplicates(rows.labels()))).isEqualTo(plain);
         }
     }
@@ -72,7 +72,7 @@ class GroupFoldsTest {
         GroupFolds folds = GroupFolds.of(rows.rows());
         Map<Integer, Integer> fold = new HashMap<>();
         IntStream.range(0, rows.count())
-                .forEach(i -> fold.put(rows.groups()[i], folds.places().get(i)));
+                .forEach(i -> fold.put(rows.groups()[i], folds.foldOfRow().get(i)));
         return fold;
     }
 }

@@ -146,7 +146,7 @@ record Distillation(
             }
             Path weights = folder.resolve(student.name() + ".safetensors");
             write(weights, trained, samples.size());
-            checkpointing.remove();
+            Files.deleteIfExists(checkpointing.file().orElseThrow());
             return Optional.of(weights);
         }
     }

@@ -42,10 +42,10 @@ import org.gramian.train.recipe.Recipe.Precision;
  */
 final class Student implements Trainable, AutoCloseable {
     /** Weights of the losses, each averaged over matches or teachers. */
-    private static final double FEATURES = 1;
+    private static final double FEATURE_WEIGHT = 1;
 
-    private static final double GRAMS = 0.5;
-    private static final double LOGITS = 0.25;
+    private static final double GRAM_WEIGHT = 0.5;
+    private static final double LOGIT_WEIGHT = 0.25;
 
     /** Temperature τ of class scores. */
     private static final double TEMPERATURE = 2;
@@ -67,8 +67,8 @@ final class Student implements Trainable, AutoCloseable {
     private record Match(int teacher, int layer) {}
 
     private final Backbone matched;
-    private final Backbone whole;
-    private final Backbone computed;
+    private final Backbone savedBackbone;
+    private final Backbone tracedBackbone;
     private final ParameterSet backbone;
     private final ParameterSet matching;
     private final List<Teacher> teachers;
@@ -85,11 +85,12 @@ final class Student implements Trainable, AutoCloseable {
      */
     Student(Backbone matched, Optional<Weights> start, List<Teacher> teachers, Options options, Device device) {
         this.matched = matched;
-        this.whole = withoutClassifier(matched);
+        this.savedBackbone = withoutClassifier(matched);
         this.teachers = List.copyOf(teachers);
         this.options = options;
         boolean scored = teachers.stream().anyMatch(teacher -> teacher.classes() > 0);
-        this.computed = scored ? whole : matched.cutAt(matched.cutLayers().getLast());
+        this.tracedBackbone =
+                scored ? savedBackbone : matched.cutAt(matched.cutLayers().getLast());
         this.matches = IntStream.range(0, teachers.size())
                 .boxed()
                 .flatMap(teacher ->
@@ -97,17 +98,17 @@ final class Student implements Trainable, AutoCloseable {
                 .toList();
         SplittableRandom random = new SplittableRandom(options.seed());
         SplittableRandom own = random.split();
-        this.backbone = start.map(weights -> weights.load(whole, DType.F32, device))
-                .orElseGet(() -> ParameterSet.initialize(whole.parameters(), own, DType.F32, device));
+        this.backbone = start.map(weights -> weights.load(savedBackbone, DType.F32, device))
+                .orElseGet(() -> ParameterSet.initialize(savedBackbone.parameters(), own, DType.F32, device));
         this.matching = ParameterSet.initialize(matchingParameters(), random.split(), DType.F32, device);
         DType type = options.precision() == Precision.BF16 ? DType.BF16 : DType.F32;
-        this.ownInput = new NetworkInput(options.imageSize(), whole.preprocessing(), type, device);
+        this.ownInput = new NetworkInput(options.imageSize(), savedBackbone.preprocessing(), type, device);
         this.teacherInputs = teachers.stream()
                 .map(teacher -> new NetworkInput(options.teacherSize(), teacher.preprocessing(), type, device))
                 .toList();
     }
 
-    /** Returns the network up to the last layer whose parameters a weight file needs for features. */
+    /** Returns the backbone cut at its last layer before the classifier. */
     static Backbone withoutClassifier(Backbone backbone) {
         return backbone.layers().reversed().stream()
                 .map(backbone::cutAt)
@@ -135,7 +136,7 @@ final class Student implements Trainable, AutoCloseable {
         for (int i = 0; i < teachers.size(); i++) {
             Teacher teacher = teachers.get(i);
             if (teacher.classes() > 0) {
-                Shape weight = Shape.of(teacher.classes(), whole.channels());
+                Shape weight = Shape.of(teacher.classes(), savedBackbone.channels());
                 specs.add(new ParameterSpec(
                         "classifier." + i + ".weight", weight, Role.WEIGHT, Initializer.gaussian(0.01)));
                 specs.add(new ParameterSpec(
@@ -147,7 +148,7 @@ final class Student implements Trainable, AutoCloseable {
 
     /** Returns the network whose weights are the result. */
     Backbone network() {
-        return whole;
+        return savedBackbone;
     }
 
     ParameterSet backbone() {
@@ -178,11 +179,12 @@ final class Student implements Trainable, AutoCloseable {
         List<String> found = new ArrayList<>();
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            computed.trace(tape.constant(ownInput.of(crops)), Bindings.of(backbone.variables(tape)), (layer, value) -> {
-                if (found.isEmpty() && !value.value().allFinite()) {
-                    found.add("the layer " + layer + " of " + whole.name());
-                }
-            });
+            tracedBackbone.trace(
+                    tape.constant(ownInput.of(crops)), Bindings.of(backbone.variables(tape)), (layer, value) -> {
+                        if (found.isEmpty() && !value.value().allFinite()) {
+                            found.add("the layer " + layer + " of " + savedBackbone.name());
+                        }
+                    });
         }
         return found.stream().findFirst();
     }
@@ -198,11 +200,12 @@ final class Student implements Trainable, AutoCloseable {
         Map<String, Var> bound = backbone.variables(tape);
         Map<String, Var> own = matching.variables(tape);
         Map<String, Var> maps = new LinkedHashMap<>();
-        Var last = computed.trace(tape.constant(ownInput.of(crops)), Bindings.ofTraining(bound), (layer, value) -> {
-            if (matched.cutLayers().contains(layer)) {
-                maps.put(layer, value);
-            }
-        });
+        Var last =
+                tracedBackbone.trace(tape.constant(ownInput.of(crops)), Bindings.ofTraining(bound), (layer, value) -> {
+                    if (matched.cutLayers().contains(layer)) {
+                        maps.put(layer, value);
+                    }
+                });
         List<Var> features = new ArrayList<>();
         List<Var> grams = new ArrayList<>();
         for (int i = 0; i < matches.size(); i++) {
@@ -215,7 +218,7 @@ final class Student implements Trainable, AutoCloseable {
                             ? MatchingLosses.gramCosines(projected, standard)
                             : MatchingLosses.grams(projected, standard));
         }
-        Var total = mean(features).mul(FEATURES).add(mean(grams).mul(GRAMS));
+        Var total = mean(features).mul(FEATURE_WEIGHT).add(mean(grams).mul(GRAM_WEIGHT));
         List<Var> logits = new ArrayList<>();
         for (int i = 0; i < outputs.size(); i++) {
             Tensor scores = outputs.get(i).scores();
@@ -226,7 +229,7 @@ final class Student implements Trainable, AutoCloseable {
             }
         }
         if (!logits.isEmpty()) {
-            total = total.add(mean(logits).mul(LOGITS));
+            total = total.add(mean(logits).mul(LOGIT_WEIGHT));
         }
         SequencedMap<Parameter, Var> variables = new LinkedHashMap<>();
         backbone.all().forEach(parameter -> variables.put(parameter, get(bound, parameter.name())));

@@ -3,6 +3,8 @@ package org.gramian.cli.command;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
@@ -26,15 +28,16 @@ import org.gramian.train.feature.FeatureCache;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code gramian cache}: lists what the cache folder holds. */
+/** {@code gramian cache}: lists and prunes the cache folder. */
 @Command(
         name = "cache",
         header = "List the cache folder and remove old files.",
         description = """
-                Lists features, weights, converted ONNX networks and unpacked libraries with their sizes and last use. The
-                folder is GRAMIAN_CACHE, or gramian in the user's cache folder. After a run, the least recently used features
-                above GRAMIAN_CACHE_SIZE (default: 10GB or a tenth of the free disk space, whichever is smaller; none: no
-                limit) are removed.""",
+            Lists features, weights, converted ONNX networks and unpacked libraries with their sizes and last use. The
+            folder is GRAMIAN_CACHE, or gramian in the user's cache folder. After a run, the least recently used features
+            above GRAMIAN_CACHE_SIZE (default: 10GB or a tenth of the free disk space, whichever is smaller; none: no
+            limit) are removed.\
+            """,
         synopsisSubcommandLabel = "[prune]",
         subcommands = CacheCommand.Prune.class)
 public final class CacheCommand extends ConsoleCommand {
@@ -61,8 +64,8 @@ public final class CacheCommand extends ConsoleCommand {
                         ByteSize.text(rows.stream().mapToLong(Row::bytes).sum()),
                         "");
         console.out()
-                .println("features: limit "
-                        + (limit == Long.MAX_VALUE ? "none" : ByteSize.text(limit)) + "; remove with: "
+                .println("features and converted networks: limit "
+                        + (limit == Long.MAX_VALUE ? "none" : ByteSize.text(limit)) + "; prune with: "
                         + CommandHint.of("cache", "prune"));
         return ExitCode.DONE;
     }
@@ -75,7 +78,7 @@ public final class CacheCommand extends ConsoleCommand {
         return FeatureCache.limit(disk);
     }
 
-    /** What a cache folder holds: a row for each file of features and of weights, and everything else. */
+    /** Lists the cache folder: a row for each file of features and of weights, and for every other entry. */
     private static List<Row> rows(Path folder) throws IOException {
         List<Row> rows = new ArrayList<>();
         if (!Files.isDirectory(folder)) {
@@ -89,10 +92,10 @@ public final class CacheCommand extends ConsoleCommand {
                                 new Row(FEATURES + "/" + one.file().getFileName(), one.bytes(), one.lastUse())));
             } else if (NETWORKS.contains(name) && Files.isDirectory(entry)) {
                 for (Path file : children(entry)) {
-                    rows.add(row(name + "/" + file.getFileName(), file));
+                    add(rows, name + "/" + file.getFileName(), file);
                 }
             } else if (!name.endsWith(".lock")) {
-                rows.add(row(name, entry));
+                add(rows, name, entry);
             }
         }
         return rows;
@@ -104,11 +107,20 @@ public final class CacheCommand extends ConsoleCommand {
         }
     }
 
+    private static void add(List<Row> rows, String name, Path path) throws IOException {
+        try {
+            rows.add(row(name, path));
+        } catch (NoSuchFileException _) {
+            // removed by another process
+        }
+    }
+
     private static Row row(String name, Path path) throws IOException {
         long bytes = 0;
         Instant used = Instant.EPOCH;
         for (Path file : walk(path)) {
-            BasicFileAttributes about = Files.readAttributes(file, BasicFileAttributes.class);
+            BasicFileAttributes about =
+                    Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
             if (about.isRegularFile()) {
                 bytes += about.size();
                 for (FileTime time : List.of(about.lastAccessTime(), about.lastModifiedTime())) {
@@ -119,26 +131,30 @@ public final class CacheCommand extends ConsoleCommand {
         return new Row(name, bytes, used);
     }
 
-    /** Returns everything in a folder, and itself first. */
+    /** Returns a folder and everything in it, the folder first. */
     private static List<Path> walk(Path folder) throws IOException {
         try (Stream<Path> all = Files.walk(folder)) {
             return all.toList();
         } catch (UncheckedIOException e) {
-            throw new IOException(e.getMessage(), e);
+            throw e.getCause();
         }
     }
 
     private static String age(Instant then) {
+        if (then.equals(Instant.EPOCH)) {
+            return "never";
+        }
         Duration age = Duration.between(then, Instant.now());
         return age.toDays() > 0 ? age.toDays() + " d ago" : Durations.text(age) + " ago";
     }
 
-    /** {@code gramian cache prune}: removes old features, and unpacked libraries with {@code --all}. */
+    /** Removes the least recently used features and converted networks; with {@code --all} all of them and unpacked libraries. */
     @Command(name = "prune", header = "Remove the least recently used features.", description = """
-                    Removes the least recently used features and converted ONNX networks above the limit GRAMIAN_CACHE_SIZE,
-                    e.g. 2GB. Removed files are computed, converted or unpacked again when needed; an interrupted run of a
-                    converted network cannot be resumed without it. Weights, and libraries in use by a running process, are
-                    kept.""")
+        Removes the least recently used features and converted ONNX networks above the limit GRAMIAN_CACHE_SIZE,
+        e.g. 2GB. Removed files are computed, converted or unpacked again when needed; an interrupted run of a
+        converted network cannot be resumed without it. Weights, and libraries in use by a running process, are
+        kept.\
+        """)
     static final class Prune extends ConsoleCommand {
         @Option(names = "--all", description = "remove all features, converted networks and unpacked libraries")
         private boolean all;
@@ -154,7 +170,7 @@ public final class CacheCommand extends ConsoleCommand {
                 report("features and converted networks", pruned.bytes());
                 console.out().println("features and converted networks left: " + ByteSize.text(pruned.remaining()));
             } else {
-                console.out().println("no features in " + folder);
+                console.out().println("no features or converted networks in " + folder);
             }
             if (all) {
                 libraries(folder);
@@ -164,9 +180,12 @@ public final class CacheCommand extends ConsoleCommand {
 
         private void libraries(Path folder) throws IOException {
             for (Row row : rows(folder)) {
-                if (LIBRARIES.stream().anyMatch(row.name()::startsWith)) {
-                    Path place = folder.resolve(row.name());
-                    if (SharedFolderLock.exclusively(place, () -> remove(place))) {
+                // A folder that is being unpacked has no lock of its own; the next unpacking removes what a killed one
+                // left.
+                if (LIBRARIES.stream().anyMatch(row.name()::startsWith)
+                        && !row.name().contains(".temporary-")) {
+                    Path library = folder.resolve(row.name());
+                    if (SharedFolderLock.exclusively(library, () -> remove(library))) {
                         report(row.name(), row.bytes());
                     } else {
                         console.say(row.name() + " kept: in use by a running process");
@@ -175,14 +194,14 @@ public final class CacheCommand extends ConsoleCommand {
             }
         }
 
-        private void remove(Path place) throws IOException {
-            for (Path path : walk(place).reversed()) {
+        private void remove(Path library) throws IOException {
+            for (Path path : walk(library).reversed()) {
                 Files.delete(path);
             }
         }
 
         private void report(String what, long removed) {
-            console.out().println(what + ": " + "removed " + ByteSize.text(removed));
+            console.out().println(what + ": removed " + ByteSize.text(removed));
         }
     }
 }

@@ -15,6 +15,7 @@ import org.gramian.anomaly.AnomalyMap;
 import org.gramian.anomaly.Detector;
 import org.gramian.anomaly.DetectorCard;
 import org.gramian.anomaly.DetectorEvaluation;
+import org.gramian.anomaly.DetectorNetwork;
 import org.gramian.anomaly.Inspection;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
@@ -25,6 +26,7 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Progress;
 import org.gramian.explain.HeatImage;
 import org.gramian.export.OpenDetector;
+import org.gramian.export.OpenModel;
 import org.gramian.image.Image;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
@@ -33,7 +35,6 @@ import org.gramian.image.dataset.DatasetException;
 import org.gramian.model.UnreadableImageException;
 import org.gramian.report.AnomalyOverlay;
 import org.gramian.report.DetectorMeasures;
-import org.gramian.tensor.file.Safetensors;
 import org.jspecify.annotations.Nullable;
 
 /** What {@code predict}, {@code evaluate}, {@code explain} and {@code show} do with a detector of anomalies. */
@@ -47,11 +48,12 @@ final class DetectorCommands {
         return file + ": a detector of anomalies";
     }
 
-    /** Rejects a classifier with options of a detector. */
-    static void requireDetector(Path file) {
+    /** Rejects {@code --false-alarms} for a classifier. */
+    static void requireDetector(Path file) throws IOException {
         if (!OpenDetector.isDetector(file)) {
-            throw new IllegalArgumentException("--false-alarms: expected a detector of anomalies, found the classifier "
-                    + file + "; 'gramian predict --reject' sets its lowest probability");
+            OpenModel.header(file); // reports a missing or damaged file
+            throw new IllegalArgumentException(
+                    "--false-alarms: expected a detector of anomalies, found the classifier " + file);
         }
     }
 
@@ -135,12 +137,9 @@ final class DetectorCommands {
 
     /** Prints the card. */
     static int show(Path file, Console console, boolean json) throws IOException {
-        String kind;
         try (Arena arena = Arena.ofConfined()) {
-            kind = String.valueOf(Safetensors.header(file, arena).metadata().get("detector"));
-        }
-        try (Detector detector = Detector.load(file)) {
-            Map<String, Object> content = content(file, kind.toLowerCase(Locale.ROOT), detector.card());
+            DetectorNetwork network = DetectorNetwork.read(file, arena);
+            Map<String, Object> content = content(file, network.kind().toLowerCase(Locale.ROOT), network.card());
             console.print(json ? JsonText.indented(content) + System.lineSeparator() : DetectorText.table(content));
         }
         return ExitCode.DONE;

@@ -30,11 +30,12 @@ import picocli.CommandLine.Parameters;
 
 /** {@code gramian nearest}: finds the training images nearest to an image. */
 @Command(name = "nearest", header = "Find the training images nearest to an image.", description = """
-                Compares descriptors with the gallery of training images that 'gramian train' stores beside the model, and prints
-                the nearest ones with class and Euclidean distance of unit vectors: 0 is identical, 1.41 is orthogonal.
-                An unreadable image is reported in its row, and the exit code is then 3.
-                jsonl: {"image":, "nearest":[{"name":, "class":, "distance":}]} in each line, or {"image":, "error":};
-                csv: image,rank,name,class,distance,error.""")
+    Compares descriptors with the gallery of training images that 'gramian train' stores beside the model, and prints
+    the nearest ones with class and Euclidean distance of unit vectors: 0 is identical, 1.41 is orthogonal.
+    An unreadable image is reported in its row, and the exit code is then 3.
+    jsonl: {"image":, "nearest":[{"name":, "class":, "distance":}]} in each line, or {"image":, "error":};
+    csv: image,rank,name,class,distance,error.\
+    """)
 public final class NearestCommand extends ConsoleCommand {
     @Option(
             names = "--top",
@@ -85,14 +86,15 @@ public final class NearestCommand extends ConsoleCommand {
                     List.of("image", "rank", "name", "class", "distance", "error"),
                     image -> image + System.lineSeparator() + "  ",
                     console.complaints());
-            lines.run(
-                    classifier,
-                    named,
-                    Set.of(Engine.Rows.DESCRIPTORS),
-                    computed -> result(training.nearest(computed.of(Engine.Rows.DESCRIPTORS), top)),
-                    images.hasFolder() && !Console.isOutputTerminal()
-                            ? console.progress("searching", named.size())
-                            : new Progress.None());
+            boolean shown = images.hasFolder() && !Console.isOutputTerminal();
+            try (Progress progress = shown ? console.progress("searching", named.size()) : new Progress.None()) {
+                lines.run(
+                        classifier,
+                        named,
+                        Set.of(Engine.Rows.DESCRIPTORS),
+                        computed -> result(training.nearest(computed.of(Engine.Rows.DESCRIPTORS), top)),
+                        progress);
+            }
             return lines.failures() == 0 ? ExitCode.DONE : ExitCode.DATA;
         }
     }

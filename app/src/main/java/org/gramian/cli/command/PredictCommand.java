@@ -37,12 +37,13 @@ import picocli.CommandLine.Parameters;
 
 /** {@code gramian predict}: predicts the classes of images. */
 @Command(name = "predict", header = "Classify images.", description = """
-                Prints the most probable classes of every image. An unreadable image is reported in its row, and the exit
-                code is then 3.
-                jsonl: {"image":, "class":, "probability":, "p_value":, "unknown":, "top":[{"class":, "probability":}]} in each line,
-                or {"image":, "error":}; csv: image,class,probability,p_value,class_1,probability_1,…,error.
-                A detector of anomalies: {"image":, "anomalous":, "score":, "p_value":, "threshold":, "regions":[{"x":, "y":,
-                "width":, "height":, "score":}]}; csv: image,anomalous,score,p_value,threshold,error.""")
+    Prints the most probable classes of every image. An unreadable image is reported in its row, and the exit
+    code is then 3.
+    jsonl: {"image":, "class":, "probability":, "p_value":, "unknown":, "top":[{"class":, "probability":}]} in each line,
+    or {"image":, "error":}; csv: image,class,probability,p_value,class_1,probability_1,…,error.
+    A detector of anomalies: {"image":, "anomalous":, "score":, "p_value":, "threshold":, "regions":[{"x":, "y":,
+    "width":, "height":, "score":}]}; csv: image,anomalous,score,p_value,threshold,error.\
+    """)
 public final class PredictCommand extends ConsoleCommand {
     /** Class name of a rejected prediction. */
     private static final String UNKNOWN = "unknown";
@@ -78,7 +79,8 @@ public final class PredictCommand extends ConsoleCommand {
             names = "--unknown",
             paramLabel = "RATE",
             description =
-                    "predict 'unknown' if the p-value is at most RATE: images of no class, and at most this share of others; 0: never (default: the model's own)")
+                    "predict 'unknown' if the p-value is at most RATE: images of no class, and at most this share of"
+                            + " others; 0: never (default: the model's own)")
     private @Nullable Double unknown;
 
     @Option(
@@ -107,9 +109,9 @@ public final class PredictCommand extends ConsoleCommand {
     public Integer call() throws IOException {
         ImageInputs images = new ImageInputs(inputs);
         Path file = engine.model();
+        AtomicFile.require("--out", out, List.of(file));
         if (OpenDetector.isDetector(file)) {
             console.requireOnly(DETECTOR_OPTIONS, DetectorCommands.describe(file));
-            AtomicFile.require("--out", out, List.of(file));
             try (Detector detector = engine.detector(file)) {
                 Detector used = DetectorCommands.withRate(detector, falseAlarms, console);
                 return predict(
@@ -122,7 +124,7 @@ public final class PredictCommand extends ConsoleCommand {
             DetectorCommands.requireDetector(file);
         }
         ModelCard card = OpenModel.header(file).card();
-        check(card, file);
+        check(card);
         try (OpenModel model = engine.open(file)) {
             Classifier classifier =
                     unknown == null ? model.classifier() : model.classifier().withUnknownRate(unknown);
@@ -146,6 +148,7 @@ public final class PredictCommand extends ConsoleCommand {
 
     private int predict(ImageInputs images, List<String> columns, Predictor predictor) throws IOException {
         List<Path> named = images.isStandardInput() ? List.of() : images.named(console::say);
+        AtomicFile.require("--out", out, named);
         try (PrintWriter writer = open()) {
             ResultLines lines = lines(writer, named, columns);
             boolean shown = images.hasFolder() && (out != null || !Console.isOutputTerminal());
@@ -200,15 +203,13 @@ public final class PredictCommand extends ConsoleCommand {
         }
         String text = String.join(", ", texts);
         Map<String, Object> json = JsonText.object("class", name, "probability", prediction.probability());
-        prediction.pValue().ifPresent(p -> {
-            json.put("p_value", p);
-            json.put("unknown", prediction.isUnknown());
-        });
+        prediction.pValue().ifPresent(p -> json.put("p_value", p));
+        json.put("unknown", rejected);
         json.put("top", candidates);
         return new ResultLines.Result(rejected ? UNKNOWN + "  (best: " + text + ")" : text, json, List.of(fields));
     }
 
-    private void check(ModelCard card, Path file) throws IOException {
+    private void check(ModelCard card) {
         if (top < 1) {
             throw new IllegalArgumentException("--top: expected at least 1, found " + top);
         }
@@ -222,7 +223,6 @@ public final class PredictCommand extends ConsoleCommand {
         if (unknown != null) {
             checkUnknown(unknown, card);
         }
-        AtomicFile.require("--out", out, List.of(file));
         if (card.crops().boxed()) {
             console.say("the model was trained on object boxes; whole images are used as boxes here");
         }

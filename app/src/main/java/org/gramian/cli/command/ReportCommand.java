@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.gramian.basis.AtomicFile;
 import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TrainedModel;
@@ -17,13 +18,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian report}: a run as a page to look at, or several side by side. */
+/** {@code gramian report}: writes an HTML report of one or several runs. */
 @Command(name = "report", header = "Write an HTML report of one or several runs.", description = """
-                Writes one self-contained HTML file: accuracy with confidence interval, learning curves, confusion matrix with
-                its images, precision and recall per class, most confident errors, calibration, a map of the test images,
-                pooling statistics, configuration and model. Several runs are compared first.
-                Examples: gramian report runs/2026-11-15-fmd
-                gramian report runs/average runs/spd --out comparison.html""")
+    Writes one self-contained HTML file: accuracy with confidence interval, learning curves, confusion matrix with
+    its images, precision and recall per class, most confident errors, calibration, a map of the test images,
+    pooling statistics, configuration and model. Several runs are compared first.
+    Examples: gramian report runs/2026-11-15-fmd
+    gramian report runs/average runs/spd --out comparison.html\
+    """)
 public final class ReportCommand extends ConsoleCommand {
     private static final String OF_SEVERAL = "comparison.html";
 
@@ -42,7 +44,11 @@ public final class ReportCommand extends ConsoleCommand {
     @Override
     public Integer call() throws IOException {
         requireDistinct();
+        for (Path run : runs.size() > 1 ? runs : List.<Path>of()) {
+            TrainedModel.requireClassifier(run);
+        }
         Path page = out == null ? defaultPage() : out;
+        AtomicFile.require("--out", page, runs);
         if (runs.size() == 1 && TrainedModel.isDetector(runs.getFirst())) {
             DetectorReport.write(runs.getFirst(), page, Version.number());
         } else {
@@ -52,12 +58,9 @@ public final class ReportCommand extends ConsoleCommand {
         return ExitCode.DONE;
     }
 
-    private void requireDistinct() throws IOException {
+    private void requireDistinct() {
         Set<Path> seen = new HashSet<>();
         for (Path run : runs) {
-            if (runs.size() > 1) {
-                TrainedModel.requireClassifier(run);
-            }
             if (!seen.add(run.toAbsolutePath().normalize())) {
                 throw new IllegalArgumentException("expected every run once, found " + run + " twice");
             }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.gramian.basis.CsvText;
@@ -70,20 +71,26 @@ final class ResultLines {
             Function<ImageResult.Computed, Result> show,
             Progress progress) {
         List<ImageSource> images = files.stream().map(ImageSource::of).toList();
-        try (progress) {
-            classifier.run(images, rows, (index, result) -> {
-                String image = images.get(index).name();
-                try {
-                    switch (result) {
-                        case ImageResult.Computed computed -> write(image, show.apply(computed));
-                        case ImageResult.Failed failed -> failed(image, failed.reason());
-                    }
-                } catch (IllegalArgumentException invalid) {
-                    failed(image, String.valueOf(invalid.getMessage()));
-                }
-                progress.accept(index + 1L);
-            });
+        classifier.run(images, rows, (index, result) -> {
+            String image = images.get(index).name();
+            switch (result) {
+                case ImageResult.Computed computed -> compute(image, () -> show.apply(computed));
+                case ImageResult.Failed failed -> failed(image, failed.reason());
+            }
+            progress.accept(index + 1L);
+        });
+    }
+
+    /** Writes a result; descriptors that are not finite or do not fit the gallery are failures of the image. */
+    private void compute(String image, Supplier<Result> result) {
+        Result computed;
+        try {
+            computed = result.get();
+        } catch (IllegalArgumentException invalid) {
+            failed(image, String.valueOf(invalid.getMessage()));
+            return;
         }
+        write(image, computed);
     }
 
     void write(String image, Result result) {

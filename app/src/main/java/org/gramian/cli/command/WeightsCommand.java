@@ -23,6 +23,7 @@ import org.gramian.backbone.weights.WeightInstaller;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights.Provenance;
+import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.InputOptions;
@@ -37,14 +38,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code gramian weights}: the commands about pretrained weights hang below this one. */
+/** {@code gramian weights}: groups the commands for pretrained weights. */
 @Command(
         name = "weights",
         mixinStandardHelpOptions = true,
         header = "List, download, import and verify pretrained weights.",
         description = """
-                Weights are stored in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in the
-                cache folder. NAME is a backbone, e.g. vgg16, or a variant, e.g. resnet50-v2.""",
+            Weights are stored in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in the
+            cache folder. NAME is a backbone, e.g. vgg16, or a variant, e.g. resnet50-v2.\
+            """,
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             WeightsCommand.Listing.class,
@@ -90,7 +92,7 @@ public final class WeightsCommand implements Runnable {
         public Integer call() throws IOException {
             if (name == null) {
                 throw new IllegalArgumentException(
-                        "expected the NAME of a network; efficientnet-lite4 (25 MB) is the most"
+                        "expected the NAME of a backbone; efficientnet-lite4 (25 MB) is the most"
                                 + " accurate for most images, 'gramian weights list' shows all");
             }
             WeightName wanted = WeightName.parse(name);
@@ -120,10 +122,10 @@ public final class WeightsCommand implements Runnable {
 
     /** {@code gramian weights import}: installs weights from a file. */
     @Command(name = "import", header = "Install weights from a local file.", description = """
-                    FILE is a safetensors file or a PyTorch state dictionary (.pth), detected by content, or a network in ONNX
-                    (.onnx). No code in it is executed. The file itself is not changed.
-                    Without NAME, the names and shapes of the tensors select the backbone. A network in ONNX becomes the backbone
-                    NAME: its results are compared with ONNX Runtime first.""")
+        FILE is a safetensors file or a PyTorch state dictionary (.pth), detected by content, or a network in ONNX
+        (.onnx). No code in it is executed. The file itself is not changed.
+        A network in ONNX becomes the backbone NAME: its results are compared with ONNX Runtime first.\
+        """)
     static final class Import extends ConsoleCommand {
         @Mixin
         private final InputOptions weights = new InputOptions();
@@ -139,6 +141,7 @@ public final class WeightsCommand implements Runnable {
 
         @Override
         public Integer call() throws IOException {
+            weights.requireInputFor(file.toString());
             try {
                 Path installed = WeightStore.isOnnx(file.toString())
                         ? network()
@@ -158,7 +161,7 @@ public final class WeightsCommand implements Runnable {
         }
     }
 
-    /** {@code gramian weights list}: what is installed, and what can be had. */
+    /** {@code gramian weights list}: lists installed and downloadable weights. */
     @Command(name = "list", header = "List installed and downloadable weights.")
     static final class Listing extends ConsoleCommand {
         private static final double MEBIBYTE = 1 << 20;
@@ -179,7 +182,8 @@ public final class WeightsCommand implements Runnable {
 
         private void print(WeightName name, String state, double mebibytes, String source, String licence) {
             String size = mebibytes == 0 ? "" : String.format(Locale.ROOT, "%.1f", mebibytes); // 0: unknown
-            console.out().printf("%-22s %-12s %9s  %s; %s%n", name, state, size, source, licence);
+            console.out()
+                    .printf("%-22s %-12s %9s  %s%n", name, state, size, QuotedText.visible(source + "; " + licence));
         }
 
         /** Returns each architecture with its variants, and installed networks at the end. */
@@ -226,7 +230,7 @@ public final class WeightsCommand implements Runnable {
         }
     }
 
-    /** {@code gramian weights verify}: whether installed weights are still what was imported. */
+    /** {@code gramian weights verify}: compares installed weights with their checksum. */
     @Command(
             name = "verify",
             header = "Check installed weights against their checksum.",
@@ -243,11 +247,11 @@ public final class WeightsCommand implements Runnable {
             WeightStore store = weights.store();
             WeightName wanted = store.name(name);
             List<String> problems = store.verify(wanted);
-            problems.forEach(console::say);
+            problems.forEach(console::warn);
             String file = store.isBundled(wanted)
                     ? wanted + ", part of Gramian"
                     : store.file(wanted).toString();
-            console.out().println(file + (problems.isEmpty() ? ": checksum ok" : ": WRONG CHECKSUM"));
+            console.out().println(file + (problems.isEmpty() ? ": checksum ok" : ": NOT VERIFIED"));
             return problems.isEmpty() ? ExitCode.DONE : ExitCode.MODEL;
         }
     }

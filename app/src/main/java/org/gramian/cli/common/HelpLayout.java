@@ -16,6 +16,7 @@ import org.gramian.pooling.PoolingStage;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.IHelpSectionRenderer;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
@@ -104,7 +105,7 @@ public final class HelpLayout {
     private static String parameters(Help help) {
         StringBuilder text = new StringBuilder();
         for (PositionalParamSpec parameter : help.commandSpec().positionalParameters()) {
-            append(text, parameter.paramLabel(), parameter.description());
+            append(text, parameter.paramLabel(), parameter);
         }
         return text.toString();
     }
@@ -113,13 +114,15 @@ public final class HelpLayout {
         StringBuilder text = new StringBuilder();
         for (String name : common) {
             OptionSpec option = Objects.requireNonNull(help.commandSpec().findOption(name), name);
-            append(text, name + (option.arity().max() > 0 ? " " + option.paramLabel() : ""), option.description());
+            append(text, name + (option.arity().max() > 0 ? " " + option.paramLabel() : ""), option);
         }
         return text.toString();
     }
 
-    private static void append(StringBuilder text, String left, String[] description) {
-        text.append("  %-22s %s%n".formatted(left, description[0].replace("${DEFAULT-VALUE}", "auto")));
+    private static void append(StringBuilder text, String left, ArgSpec argument) {
+        String description = argument.description()[0];
+        text.append(
+                "  %-22s %s%n".formatted(left, description.replace("${DEFAULT-VALUE}", argument.defaultValueString())));
     }
 
     public static String layouts() {

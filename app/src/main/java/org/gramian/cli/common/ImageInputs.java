@@ -18,8 +18,8 @@ import org.gramian.image.dataset.layout.DatasetLayout.Flat;
 public record ImageInputs(List<String> arguments) {
     private static final String STANDARD_INPUT = "-";
 
-    /** Lines handed on together at most: enough to compute whole batches, few enough to see results early. */
-    private static final int MOST_LINES = 64;
+    /** Maximum lines per batch: fills compute batches, still shows results early. */
+    private static final int BATCH_LINES = 64;
 
     public ImageInputs {
         arguments = List.copyOf(arguments);
@@ -37,7 +37,7 @@ public record ImageInputs(List<String> arguments) {
         return arguments.stream().anyMatch(argument -> Files.isDirectory(Path.of(argument)));
     }
 
-    /** The files, in the order of the arguments, those of a folder sorted. */
+    /** Returns all files in the order of the arguments; those of a folder are sorted. */
     public List<Path> named(Consumer<String> remarks) throws IOException {
         List<Path> files = new ArrayList<>();
         for (String argument : arguments) {
@@ -46,7 +46,7 @@ public record ImageInputs(List<String> arguments) {
         return files;
     }
 
-    /** A file itself, or all images of a folder. */
+    /** Returns a file itself, or all images of a folder. */
     public static List<Path> files(Path path, Consumer<String> remarks) throws IOException {
         if (!Files.isDirectory(path)) {
             return List.of(path);
@@ -56,7 +56,7 @@ public record ImageInputs(List<String> arguments) {
         return inside.samples().stream().map(Sample::file).toList();
     }
 
-    /** Hands on the names in the lines of a stream, those that are there already together; waits for more until its end. */
+    /** Passes names to a consumer as lines arrive, in batches of at most {@value #BATCH_LINES}, until the stream ends. */
     public static void lines(InputStream stream, Consumer<List<String>> names) throws IOException {
         BufferedReader reader = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8));
         List<String> some = new ArrayList<>();
@@ -64,7 +64,7 @@ public record ImageInputs(List<String> arguments) {
             if (!line.isBlank()) {
                 some.add(line);
             }
-            if (some.size() == MOST_LINES || (!some.isEmpty() && !reader.ready())) {
+            if (some.size() == BATCH_LINES || (!some.isEmpty() && !reader.ready())) {
                 names.accept(List.copyOf(some));
                 some.clear();
             }

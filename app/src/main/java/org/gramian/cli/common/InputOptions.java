@@ -56,15 +56,20 @@ public final class InputOptions {
         return new OnnxImport(store, Optional.ofNullable(input).map(InputOptions::parse), remarks);
     }
 
+    /** Rejects {@code --input} for weights that state their own preprocessing. */
+    public void requireInputFor(String nameOrFile) {
+        if (input != null && !WeightStore.isOnnx(nameOrFile)) {
+            throw new IllegalArgumentException(
+                    "--input: expected an ONNX file, found '" + nameOrFile + "', which states its own");
+        }
+    }
+
     /**
      * Returns the value of a backbone option for settings. An ONNX file is converted into the cache, not into the folder of weights:
      * nothing is known of its training.
      */
     public String resolve(String nameOrFile, Consumer<String> remarks) throws IOException {
-        if (input != null && !WeightStore.isOnnx(nameOrFile)) {
-            throw new IllegalArgumentException(
-                    "--input: expected an ONNX file as backbone, found '" + nameOrFile + "', which states its own");
-        }
+        requireInputFor(nameOrFile);
         return WeightStore.isOnnx(nameOrFile)
                 ? importer(new WeightStore(CacheFolder.ofProcess().resolve(WeightStore.CONVERTED)), remarks)
                         .convert(Path.of(nameOrFile))

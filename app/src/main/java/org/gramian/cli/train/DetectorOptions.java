@@ -1,6 +1,7 @@
 package org.gramian.cli.train;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -37,7 +38,6 @@ final class DetectorOptions {
             "--deterministic",
             "--libtorch",
             "--accelerate",
-            "--no-cache",
             "--no-report",
             "--dry-run");
 
@@ -49,7 +49,7 @@ final class DetectorOptions {
     @Option(
             names = "--defects",
             paramLabel = "DIR",
-            description = "images with defects, by which detectors are compared (default: synthetic defects)")
+            description = "images with defects to compare candidate detectors (default: synthetic defects)")
     private @Nullable Path defects;
 
     @Option(
@@ -82,6 +82,10 @@ final class DetectorOptions {
         }
         if (goodOnly || AnomalyDataset.isOneClass(folder)) {
             String reason = goodOnly ? "--good-only" : "images of one class";
+            if (defects != null && Files.exists(defects) && defects.toRealPath().startsWith(folder.toRealPath())) {
+                throw new IllegalArgumentException("--defects " + defects + ": expected a folder outside " + folder
+                        + ", whose images all count as good; pass the folder of good images as DIR");
+            }
             return Optional.of(source(reason, new AnomalyDataset(AnomalyDataset.images(folder), List.of())));
         }
         if (defects != null || falseAlarms != null || tile != null) {

@@ -1,9 +1,11 @@
 package org.gramian.cli.train;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -32,7 +34,7 @@ public record RunFolder(Path path) {
         String name = String.valueOf(images.toAbsolutePath().normalize().getFileName())
                 .replaceFirst("\\.csv$", "")
                 .replaceAll("[^\\p{L}\\p{N}._-]", "-");
-        Path first = Path.of("runs", LocalDate.now(java.time.ZoneId.systemDefault()) + "-" + name);
+        Path first = Path.of("runs", LocalDate.now(ZoneId.systemDefault()) + "-" + name);
         return new RunFolder(Stream.iterate(1, number -> number + 1)
                 .map(number -> number == 1 ? first : first.resolveSibling(first.getFileName() + "-" + number))
                 .filter(path -> !Files.exists(path))
@@ -77,7 +79,7 @@ public record RunFolder(Path path) {
     }
 
     Path images() throws IOException {
-        return Path.of(RegularFile.lines(path.resolve(IMAGES)).getFirst().strip());
+        return Path.of(RegularFile.lines(path.resolve(IMAGES)).getFirst());
     }
 
     /** Returns the path of the images as it was typed, unless there is no {@value #IMAGES}. */
@@ -98,9 +100,11 @@ public record RunFolder(Path path) {
         return Files.exists(file) ? RegularFile.lines(file) : List.of();
     }
 
-    boolean hasCheckpoint() throws IOException {
+    boolean hasCheckpoint() {
         try (Stream<Path> all = Files.walk(path, 2)) {
-            return all.anyMatch(file -> file.endsWith("checkpoint.safetensors"));
+            return all.anyMatch(file -> file.endsWith(ExistingRun.CHECKPOINT));
+        } catch (IOException | UncheckedIOException _) {
+            return false; // the failure of the run counts
         }
     }
 }

@@ -49,17 +49,18 @@ import picocli.CommandLine.Parameters;
         sortOptions = false,
         header = "Train a model on a folder of images and test it.",
         description = """
-                Checks the images, trains a classifier on features of a frozen backbone, fine-tunes all layers if that pays
-                off, and measures accuracy on the test set. The run folder gets the model (model.safetensors), report.html,
-                evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every value.
-                A folder of one class (or train/good and test/, or --good-only) trains a detector of anomalies.""")
+            Checks the images, trains a classifier on features of a frozen backbone, fine-tunes all layers if that pays
+            off, and measures accuracy on the test set. The run folder gets the model (model.safetensors), report.html,
+            evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every value.
+            A folder of one class (or train/good and test/, or --good-only) trains a detector of anomalies.\
+            """)
 public final class TrainCommand extends ConsoleCommand {
     private static final String NO_REPORT = "--no-report";
 
     /** Options that do not change a resumed run. */
     private static final Set<String> WITH_RESUME = Set.of(
-            ("--resume --fold --time-budget --no-report --keep-every --decode-threads --deterministic --cache-dir --no-cache"
-                            + " --weights-dir --input --libtorch --device --threads --accelerate")
+            ("--resume --fold --time-budget --no-report --keep-every --decode-threads --deterministic --cache-dir"
+                            + " --no-cache --weights-dir --input --libtorch --device --threads --accelerate")
                     .split(" ", -1));
 
     @Parameters(
@@ -336,7 +337,7 @@ public final class TrainCommand extends ConsoleCommand {
     }
 
     /** Adds how to resume to a failure, if there is a checkpoint. */
-    private static IOException broken(IOException failed, RunFolder folder) throws IOException {
+    private static IOException broken(IOException failed, RunFolder folder) {
         return folder.hasCheckpoint() ? new Failures.BrokenRunException(failed, folder.path()) : failed;
     }
 }

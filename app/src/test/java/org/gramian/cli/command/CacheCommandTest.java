@@ -51,7 +51,7 @@ final class CacheCommandTest {
                 .containsPattern("onnx/net-1234abcd.safetensors +2\\.0 kB")
                 .containsPattern("libtorch-2.7.1-linux +6\\.0 kB")
                 .containsPattern("total +20\\.0 kB")
-                .contains("features: limit 10.0 kB")
+                .contains("limit 10.0 kB")
                 .doesNotContain(".lock");
         assertThat(printed.get(1)).contains("removed 0 bytes", "networks left: 9.0 kB");
         assertThat(printed.get(2))

@@ -62,7 +62,7 @@ class PredictCommandTest {
             for (int i = 0; i < 2; i++) {
                 JsonNode line = lines.get(i);
                 Prediction answer = classifier.predict(files.get(i));
-                assertThat(line.propertyNames()).containsExactly("image", "class", "probability", "top");
+                assertThat(line.propertyNames()).containsExactly("image", "class", "probability", "unknown", "top");
                 assertThat(line.get("image").asString()).isEqualTo(files.get(i).toString());
                 assertThat(line.get("class").asString()).isEqualTo(answer.best().name());
                 assertThat(line.get("top")).hasSize(2);
@@ -183,6 +183,8 @@ class PredictCommandTest {
         predict("--reject=NaN", photos).refused(ExitCode.USAGE, "NaN");
         predict(photos, "-").refused(ExitCode.USAGE, "-");
         predict("--out", model, photos).refused(ExitCode.USAGE, model);
+        Path image = photos.resolve("b/one.bmp");
+        predict("--out", image, image).refused(ExitCode.USAGE, image);
         Path empty = Files.createDirectory(folder.resolve("empty"));
         predict(empty).refused(ExitCode.DATA, empty);
     }

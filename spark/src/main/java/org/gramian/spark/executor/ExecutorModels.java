@@ -3,8 +3,6 @@ package org.gramian.spark.executor;
 import java.io.IOException;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.broadcast.Broadcast;
@@ -82,12 +80,7 @@ public final class ExecutorModels {
 
     private static Loaded load(SharedModel model, Device device) {
         try {
-            Path file = ModelContent.written(model.content().value());
-            try {
-                return new Loaded(ModelFile.read(file, device));
-            } finally {
-                Files.delete(file);
-            }
+            return ModelContent.opened(model.content().value(), file -> new Loaded(ModelFile.read(file, device)));
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }

@@ -42,7 +42,11 @@ import org.jspecify.annotations.Nullable;
  * for an unreadable image.
  *
  * @param model with the backbone, and for descriptors the fitted pooling
+ * @param plan text of a {@link CropPlan}
  * @param seed of random crops; null for test crops
+ * @param type of features
+ * @param descriptors whether the crops are descriptors, not features
+ * @param device {@code cpu}, {@code cuda:1}, or {@code auto}: the GPU that Spark assigned to the task, else the CPU
  */
 public record FeatureTask(
         SharedModel model,
@@ -64,16 +68,15 @@ public record FeatureTask(
         TaskContext task = TaskContext.get();
         TaskResources resources = TaskResources.of(task, device);
         ExecutorModels.Loaded loaded = ExecutorModels.acquire(model, resources.device());
+        task.addTaskCompletionListener((TaskCompletionListener) _ -> loaded.release());
         FrozenBackbone network = new FrozenBackbone(
                 loaded.model().backbone(),
                 loaded.model().backboneParameters(),
                 loaded.classifier().card().preprocessing(),
                 model.fingerprint(),
                 resources.device());
-        task.addTaskCompletionListener((TaskCompletionListener) _ -> {
-            network.folded().close();
-            loaded.release();
-        });
+        task.addTaskCompletionListener(
+                (TaskCompletionListener) _ -> network.folded().close());
         CropPlan parsed = CropPlan.parse(plan);
         Crops crops = seed == null ? parsed.testing() : parsed.training(seed);
         FeatureExtractor extractor = new FeatureExtractor(network, FeatureExtractor.DEFAULT_BATCH, type);

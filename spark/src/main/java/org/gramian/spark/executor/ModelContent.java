@@ -70,27 +70,17 @@ public record ModelContent(byte[] bytes, List<String> classes) {
     }
 
     @FunctionalInterface
-    private interface Reading<T> {
+    interface Reading<T> {
         T of(Path file) throws IOException;
     }
 
-    private static <T> T opened(byte[] bytes, Reading<T> reading) throws IOException {
-        Path file = written(bytes);
-        try {
-            return reading.of(file);
-        } finally {
-            Files.delete(file);
-        }
-    }
-
-    /** Writes a temporary file: models are read by mapping files. */
-    static Path written(byte[] bytes) throws IOException {
+    /** Reads a model through a temporary file: models are read by mapping files. */
+    static <T> T opened(byte[] bytes, Reading<T> reading) throws IOException {
         Path file = Files.createTempFile("gramian-model-", ".safetensors");
         try {
-            return Files.write(file, bytes);
-        } catch (IOException failed) {
+            return reading.of(Files.write(file, bytes));
+        } finally {
             Files.delete(file);
-            throw failed;
         }
     }
 

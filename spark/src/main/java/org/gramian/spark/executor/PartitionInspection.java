@@ -2,8 +2,6 @@ package org.gramian.spark.executor;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -32,8 +30,10 @@ public record PartitionInspection(Broadcast<byte[]> model, ImageColumn input, St
         implements MapPartitionsFunction<Row, Row> {
     /** The appended columns. */
     public static final StructType COLUMNS = StructType.fromDDL(
-            "anomalous BOOLEAN, score DOUBLE, p_value DOUBLE,"
-                    + " regions ARRAY<STRUCT<x: INT, y: INT, width: INT, height: INT, score: DOUBLE>>, error STRING, error_kind STRING");
+            "anomalous BOOLEAN, score DOUBLE, p_value DOUBLE, regions ARRAY<STRUCT<x: INT, y: INT, width: INT, height:"
+                    + " INT, score: DOUBLE>>, error STRING, error_kind STRING");
+
+    private static final int ERROR = COLUMNS.fieldIndex("error");
 
     @Override
     public Iterator<Row> call(Iterator<Row> rows) {
@@ -57,12 +57,7 @@ public record PartitionInspection(Broadcast<byte[]> model, ImageColumn input, St
 
     private Detector load(Device device) {
         try {
-            Path file = ModelContent.written(model.value());
-            try {
-                return Detector.load(file, device);
-            } finally {
-                Files.delete(file);
-            }
+            return ModelContent.opened(model.value(), file -> Detector.load(file, device));
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
@@ -73,8 +68,8 @@ public record PartitionInspection(Broadcast<byte[]> model, ImageColumn input, St
         @Nullable Object[] values = ImageColumn.extended(row, COLUMNS.size());
         switch (input.read(row, last)) {
             case ReadResult.Unreadable problem -> {
-                values[first + 4] = problem.reason();
-                values[first + 5] = problem.problem().name();
+                values[first + ERROR] = problem.reason();
+                values[first + ERROR + 1] = problem.problem().name();
             }
             case ReadResult.Readable(Image image, var _) -> {
                 Inspection found = detector.inspect(image);

@@ -25,11 +25,22 @@ import java.util.stream.Stream;
  * top-level types that it loaded is printed too.
  */
 final class CodeMetrics {
-    private static final List<String> MODULES = List.of("core", "app", "spark", "benchmarks", "research");
+    private static final List<String> MODULES = List.of("core", "predict", "app", "spark", "benchmarks", "research");
     private static final List<String> WORDS = List.of(
-            "picture", "image", "held back", "validation", "nobody", "somebody", "those who", "whoever", "asked", "told");
-    private static final Pattern TOKEN = Pattern.compile(
-            "\"\"\"[\\s\\S]*?\"\"\"|\"(?:[^\"\\\\\n]|\\\\.)*+\"|'(?:[^'\\\\\n]|\\\\.)*+'|//[^\n]*|/\\*[\\s\\S]*?\\*/|[A-Za-z_$][\\w$]*");
+            "picture",
+            "image",
+            "held back",
+            "validation",
+            "nobody",
+            "somebody",
+            "those who",
+            "whoever",
+            "asked",
+            "told");
+    private static final Pattern TOKEN = Pattern.compile("\"\"\"[\\s\\S]*?\"\"\"|\"(?:[^\"\\\\\n"
+            + "]|\\\\.)*+\"|'(?:[^'\\\\\n"
+            + "]|\\\\.)*+'|//[^\n"
+            + "]*|/\\*[\\s\\S]*?\\*/|[A-Za-z_$][\\w$]*");
     private static final Pattern LOADED = Pattern.compile("\\b(org\\.gramian\\.[\\w.]+)(?:\\$[\\w$]*)? source:");
 
     private record Source(String packageName, String name, String text, Set<String> identifiers, String prose) {
@@ -56,7 +67,9 @@ final class CodeMetrics {
         }
 
         boolean isPublic() {
-            return Pattern.compile("(?m)^public .*\\b(class|record|enum|interface) " + name + "\\b").matcher(text).find();
+            return Pattern.compile("(?m)^public .*\\b(class|record|enum|interface) " + name + "\\b")
+                    .matcher(text)
+                    .find();
         }
 
         long lines() {
@@ -68,7 +81,9 @@ final class CodeMetrics {
         List<Source> sources = new ArrayList<>();
         for (String module : MODULES) {
             try (Stream<Path> files = Files.walk(Path.of(module, "src/main/java"))) {
-                for (Path file : files.filter(each -> each.toString().endsWith(".java")).sorted().toList()) {
+                for (Path file : files.filter(each -> each.toString().endsWith(".java"))
+                        .sorted()
+                        .toList()) {
                     sources.add(Source.of(file));
                 }
             }
@@ -98,7 +113,8 @@ final class CodeMetrics {
         List<String> single = types.stream()
                 .filter(type -> !type.isPublic())
                 .filter(type -> types.stream()
-                                .filter(other -> other != type && other.packageName().equals(type.packageName()))
+                                .filter(other ->
+                                        other != type && other.packageName().equals(type.packageName()))
                                 .filter(other -> other.identifiers().contains(type.name()))
                                 .count()
                         == 1)
@@ -129,7 +145,9 @@ final class CodeMetrics {
     private static long exported(List<Source> sources) {
         Set<String> packages = sources.stream()
                 .filter(source -> source.name().equals("module-info"))
-                .flatMap(source -> Pattern.compile("(?m)^ *exports ([\\w.]+);").matcher(source.text()).results())
+                .flatMap(source -> Pattern.compile("(?m)^ *exports ([\\w.]+);")
+                        .matcher(source.text())
+                        .results())
                 .map(match -> match.group(1))
                 .collect(Collectors.toSet());
         return sources.stream()
@@ -141,7 +159,9 @@ final class CodeMetrics {
         System.out.println("\n| word | in comments and strings | in identifiers |\n|---|---:|---:|");
         for (String word : WORDS) {
             Pattern whole = Pattern.compile("\\b" + word + "(s|d)?\\b", Pattern.CASE_INSENSITIVE);
-            long prose = sources.stream().mapToLong(source -> whole.matcher(source.prose()).results().count()).sum();
+            long prose = sources.stream()
+                    .mapToLong(source -> whole.matcher(source.prose()).results().count())
+                    .sum();
             String part = word.replace(" ", "").toLowerCase();
             long identifiers = sources.stream()
                     .flatMap(source -> source.identifiers().stream())
@@ -156,7 +176,10 @@ final class CodeMetrics {
         for (Matcher line = LOADED.matcher(Files.readString(Path.of(log))); line.find(); ) {
             loaded.add(line.group(1));
         }
-        long packages = loaded.stream().map(name -> name.replaceAll("\\.[^.]*$", "")).distinct().count();
+        long packages = loaded.stream()
+                .map(name -> name.replaceAll("\\.[^.]*$", ""))
+                .distinct()
+                .count();
         System.out.printf("%n%s: %d types in %d packages%n", log, loaded.size(), packages);
     }
 }

@@ -5,7 +5,7 @@
 # use_maven HOME JDK: prepares `maven` (an array: the command and its first options) for the checkout HOME.
 use_maven() {
     maven=(mvn -B -Dstyle.color=never -f "$1/pom.xml")
-    maven+=("-Dgramian.commit=$(git -C "$1" rev-parse --short=10 HEAD 2>/dev/null || echo unknown)")
+    maven+=("-Dgramian.commit=${GRAMIAN_COMMIT:-$(git -C "$1" rev-parse --short=10 HEAD 2>/dev/null || echo unknown)}")
     export JAVA_HOME=$2
     export MAVEN_OPTS="${MAVEN_OPTS-} --sun-misc-unsafe-memory-access=allow"
     # The compiler's checks make much garbage at once; this collector takes an eighth off their time.

@@ -21,6 +21,8 @@ open module org.gramian.core {
     requires tools.jackson.databind;
     requires tools.jackson.dataformat.yaml;
 
+    uses org.gramian.basis.FileLoader;
+
     exports org.gramian;
     exports org.gramian.accelerate;
     exports org.gramian.anomaly;

@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import org.gramian.basis.FileLoader;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
@@ -40,17 +42,18 @@ public final class Detector implements AutoCloseable {
     }
 
     /**
-     * Loads a detector for the CPU.
+     * Loads a detector for the CPU: in ONNX Runtime if {@code gramian-predict} is on the class path, else in libtorch.
      *
-     * @param path model file, or the run folder that holds it
-     * @throws ModelFileException if it is not a usable detector
+     * @param path model file, or the run folder that holds it; with {@code gramian-predict} also a file of 'gramian export'
+     * @throws IOException if it is not a usable detector
      */
-    public static Detector load(Path path) throws ModelFileException {
-        return load(path, Device.CPU);
+    public static Detector load(Path path) throws IOException {
+        Optional<FileLoader<Detector>> loader = FileLoader.of(Detector.class);
+        return loader.isPresent() ? loader.get().load(ModelFile.in(path)) : load(path, Device.CPU);
     }
 
     /**
-     * Loads a detector for a device.
+     * Loads a detector in libtorch.
      *
      * @throws ModelFileException if it is not a usable detector
      */

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.basis.FileLoader;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
@@ -89,17 +90,18 @@ public final class Classifier implements AutoCloseable {
     }
 
     /**
-     * Loads a model for the CPU.
+     * Loads a model for the CPU: in ONNX Runtime if {@code gramian-predict} is on the class path, else in libtorch.
      *
-     * @param path model file, or the run folder that holds it
-     * @throws ModelFileException if it is not a usable model
+     * @param path model file, or the run folder that holds it; with {@code gramian-predict} also a file of 'gramian export'
+     * @throws IOException if it is not a usable model
      */
-    public static Classifier load(Path path) throws ModelFileException {
-        return load(path, Device.CPU);
+    public static Classifier load(Path path) throws IOException {
+        Optional<FileLoader<Classifier>> loader = FileLoader.of(Classifier.class);
+        return loader.isPresent() ? loader.get().load(ModelFile.in(path)) : load(path, Device.CPU);
     }
 
     /**
-     * Loads a model for a device.
+     * Loads a model in libtorch.
      *
      * @throws ModelFileException if it is not a usable model
      */

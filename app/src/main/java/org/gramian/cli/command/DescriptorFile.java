@@ -27,7 +27,6 @@ import org.gramian.basis.CsvText;
 import org.gramian.basis.DiskSpace;
 import org.gramian.basis.EnumWords;
 import org.gramian.basis.JsonText;
-import org.gramian.export.ParquetFile;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;

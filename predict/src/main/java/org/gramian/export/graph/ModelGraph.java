@@ -45,9 +45,9 @@ public final class ModelGraph {
      */
     public static final Set<String> OPERATORS =
             Set.of(("Abs Add ArgMax AveragePool BatchNormalization Clip Concat Conv Div Erf Exp Expand Gather Gemm"
-                            + " GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max MaxPool"
-                            + " Mul Neg Pad Pow Reciprocal ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax Sqrt Sub Sum"
-                            + " Tanh TopK Transpose Where")
+                + " GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max MaxPool"
+                + " Mul Neg Pad Pow Reciprocal ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax Sqrt Sub Sum"
+                + " Tanh TopK Transpose Where")
                     .split(" ", -1));
 
     private ModelGraph() {}
@@ -79,7 +79,8 @@ public final class ModelGraph {
             outputs.add(graph.output(
                     P_VALUE,
                     pValue.reshape(),
-                    "share of images of known classes that are at least as unlike them; an image of no class has at most "
+                    "share of images of known classes that are at least as unlike them; an image of no class has at"
+                            + " most "
                             + openSet.rate()));
         });
         return graph.message(

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.gramian.basis.FileLoader;
 import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.model.Classifier;
 import org.gramian.model.Model;
@@ -84,6 +85,19 @@ public record OpenModel(
         /** Returns this request for a model that must be able to compute gradients. */
         public Request withGradients() {
             return new Request(engine, device, libtorch, threads, side, true);
+        }
+    }
+
+    /** Opens classifiers for {@link Classifier#load(Path)}. */
+    public static final class Loader implements FileLoader<Classifier> {
+        @Override
+        public Class<Classifier> type() {
+            return Classifier.class;
+        }
+
+        @Override
+        public Classifier load(Path file) throws IOException {
+            return open(file, Request.of(EngineChoice.AUTO)).classifier();
         }
     }
 

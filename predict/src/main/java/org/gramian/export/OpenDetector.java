@@ -7,6 +7,7 @@ import java.util.Map;
 import org.gramian.anomaly.Detector;
 import org.gramian.anomaly.DetectorCard;
 import org.gramian.anomaly.DetectorNetwork;
+import org.gramian.basis.FileLoader;
 import org.gramian.export.OpenModel.EngineChoice;
 import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.model.ModelFileException;
@@ -29,6 +30,19 @@ import org.gramian.model.ModelFileException;
  */
 public record OpenDetector(Detector detector, String backbone, String kind, String engineName)
         implements AutoCloseable {
+    /** Opens detectors for {@link Detector#load(Path)}. */
+    public static final class Loader implements FileLoader<Detector> {
+        @Override
+        public Class<Detector> type() {
+            return Detector.class;
+        }
+
+        @Override
+        public Detector load(Path file) throws IOException {
+            return open(file, OpenModel.Request.of(EngineChoice.AUTO)).detector();
+        }
+    }
+
     /** Returns whether a file of either kind holds a detector, by its header. */
     public static boolean isDetector(Path file) {
         try {

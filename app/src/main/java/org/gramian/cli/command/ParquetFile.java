@@ -1,4 +1,4 @@
-package org.gramian.export;
+package org.gramian.cli.command;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -23,7 +23,7 @@ import org.gramian.basis.AtomicFile;
  * one uncompressed data page of encoding PLAIN per column and row group. Parquet's own library needs Hadoop's classes, some
  * 60 MB; this writes what descriptors need.
  */
-public final class ParquetFile {
+final class ParquetFile {
     private static final byte[] MAGIC = "PAR1".getBytes(StandardCharsets.US_ASCII);
     private static final long GROUP_BYTES = 64L << 20;
 
@@ -45,7 +45,7 @@ public final class ParquetFile {
     }
 
     /** Writes a file, complete or not at all. */
-    public static void write(
+    static void write(
             Path path,
             SequencedMap<String, List<String>> texts,
             String vector,

@@ -1,9 +1,9 @@
 package org.gramian.example;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.gramian.model.Classifier;
-import org.gramian.model.ModelFileException;
 import org.gramian.model.Prediction.ClassProbability;
 import org.gramian.model.UnreadableImageException;
 import org.springframework.beans.factory.annotation.Value;
@@ -27,7 +27,7 @@ public class PredictApplication {
 
     /** Loads the model once; a classifier is thread-safe. Spring closes it at the end. */
     @Bean
-    Classifier classifier(@Value("${model}") Path model) throws ModelFileException {
+    Classifier classifier(@Value("${model}") Path model) throws IOException {
         return Classifier.load(model);
     }
 

@@ -70,7 +70,8 @@ public record AuditPage(AuditReport report, ThumbnailSet album, Map<String, Stri
         int warnings = report.count(Finding.Severity.WARN);
         if (spoils > 0) {
             String more = warnings == 0 ? "" : " and " + Figures.count(warnings, "warning");
-            return Figures.count(spoils, "error") + more + ": fix the errors before training.";
+            return Figures.count(spoils, "error") + more + ": fix " + (spoils == 1 ? "it" : "them")
+                    + " before training.";
         }
         return warnings > 0 ? "No errors, " + Figures.count(warnings, "warning") + "." : "No errors or warnings.";
     }

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -90,6 +91,14 @@ public final class AtomicFile {
     public static void require(Path path) throws FileSystemException {
         Path partial = beside(path);
         named(path, () -> Files.delete(Files.createFile(partial)));
+    }
+
+    /** Rejects an output whose name has another ending, which may be an image or a model. */
+    public static void requireEnding(String option, @Nullable Path output, String ending) {
+        if (output != null && !output.toString().toLowerCase(Locale.ROOT).endsWith(ending)) {
+            throw new IllegalArgumentException(
+                    option + ": expected a file name that ends with " + ending + ", found " + output);
+        }
     }
 
     /**

@@ -154,9 +154,13 @@ public final class JsonText {
      * @throws IOException {@code FILE: what was expected, what was found}
      */
     public static <T> T read(Path file, Class<T> type, String format, int version, long maxBytes) throws IOException {
-        if (!Files.isRegularFile(file) || Files.size(file) > maxBytes) {
-            throw new IOException(file + ": expected a file of at most " + maxBytes + " bytes of format " + format
-                    + ", found " + (Files.isRegularFile(file) ? Files.size(file) + " bytes" : "none"));
+        if (!Files.isRegularFile(file)) {
+            throw new IOException(file + ": expected a file of format " + format + ", found "
+                    + (Files.exists(file) ? "something that is not a file" : "none"));
+        }
+        if (Files.size(file) > maxBytes) {
+            throw new IOException(file + ": expected at most " + maxBytes + " bytes of format " + format + ", found "
+                    + Files.size(file));
         }
         try {
             String json = Files.readString(file);

@@ -156,8 +156,7 @@ public final class EvaluationFile {
         return failure(
                 folder,
                 runs.isEmpty()
-                        ? "expected a file with an evaluation, or a run with %s or %s*/%s, found none"
-                                .formatted(FILE, FOLD, FILE)
+                        ? "expected a run folder of 'gramian train', found no %s or %s*/%s".formatted(FILE, FOLD, FILE)
                         : "expected a run, found a folder of runs; choose from: "
                                 + QuotedText.some(runs.stream().sorted().toList()),
                 null);

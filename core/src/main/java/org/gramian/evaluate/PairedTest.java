@@ -86,7 +86,7 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
 
     static IllegalArgumentException notComparable(String reason) {
         return new IllegalArgumentException("these results cannot be compared: " + reason
-                + "; evaluate both models on the same dataset with the same protocol and seed");
+                + "; evaluate both on the same dataset with the same protocol and seed");
     }
 
     /** Pools the images of two folds. */

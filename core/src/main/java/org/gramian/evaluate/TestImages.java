@@ -82,8 +82,8 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
                     : duplicates;
             return ofFold(dataset, trained, split, request, known);
         }
-        String remark = trained.map(one -> "the model was trained under " + one.setting()
-                        + ", on another list of images; if some of these are among them, the result is biased")
+        String remark = trained.map(one -> "this dataset differs from that of the model (" + one.setting()
+                        + "); the result is biased if it contains training images")
                 .orElse(UNKNOWN_TRAINING_IMAGES);
         return split.map(TestImages::ofOwnFold)
                 .orElseGet(() -> new TestImages(every, Setting.all(dataset), List.of(remark)));

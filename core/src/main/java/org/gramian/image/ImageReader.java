@@ -134,9 +134,9 @@ public final class ImageReader {
         try {
             return access.read();
         } catch (NoSuchFileException e) {
-            return new Unreadable(Problem.INACCESSIBLE, "expected a file, found none with that name");
+            return new Unreadable(Problem.INACCESSIBLE, "no such file");
         } catch (AccessDeniedException e) {
-            return new Unreadable(Problem.INACCESSIBLE, "expected a file that may be read, found permission denied");
+            return new Unreadable(Problem.INACCESSIBLE, "permission denied");
         } catch (NotRegularException e) {
             return new Unreadable(Problem.INACCESSIBLE, e.getReason());
         } catch (IOException e) {
@@ -158,7 +158,7 @@ public final class ImageReader {
 
     private ReadResult readContent(byte[] content, BooleanSupplier cancelled) {
         if (content.length == 0) {
-            return new Unreadable(Problem.EMPTY, "expected an image, found an empty file");
+            return new Unreadable(Problem.EMPTY, "empty file");
         }
         if (content.length > limits.bytes()) {
             return tooManyBytes(content.length);
@@ -170,7 +170,7 @@ public final class ImageReader {
                     "expected a JPEG, PNG, GIF, BMP, TIFF or WebP, found "
                             + UnsupportedFormat.of(content)
                                     .map(UnsupportedFormat::advice)
-                                    .orElse("content that begins like none of them"));
+                                    .orElse("none of these formats"));
         }
         DecodingLimits bounds = new DecodingLimits(format.get(), limits, content.length, cancelled);
         try {

@@ -103,10 +103,8 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         String shown = parts.entrySet().stream()
                 .filter(part -> part.getValue() >= SHOWN)
                 .map(part -> part.getKey() + " " + gigabytes(part.getValue()))
-                .collect(Collectors.joining(", "));
-        return (gpu ? gigabytes(device()) + " on the GPU and " : "")
-                + gigabytes(host())
-                + (shown.isEmpty() ? "" : ": " + shown);
+                .collect(Collectors.joining(", ", "", ", libtorch and Java " + gigabytes(PROGRAM)));
+        return (gpu ? gigabytes(device()) + " on the GPU and " : "") + gigabytes(host()) + ": " + shown;
     }
 
     private static String gigabytes(long bytes) {

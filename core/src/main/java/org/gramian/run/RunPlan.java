@@ -104,9 +104,9 @@ public record RunPlan(
     static void requireClasses(Dataset dataset) {
         for (Note note : dataset.notes()) { // an empty class is probably a mistake, and would never be predicted
             if (note.kind() == Note.Kind.EMPTY_CLASSES) {
-                throw new UnfitDataException("expected images of every class, found " + note.count() + " class folder"
-                        + (note.count() == 1 ? "" : "s") + " without: " + QuotedText.quoted(note.examples())
-                        + "; add images, or remove empty folders");
+                throw new UnfitDataException(dataset.root() + ": " + note.count() + " class folder"
+                        + (note.count() == 1 ? " has" : "s have") + " no images: "
+                        + QuotedText.quoted(note.examples()) + "; add images, or remove empty folders");
             }
         }
         if (dataset.classes().size() < 2) {

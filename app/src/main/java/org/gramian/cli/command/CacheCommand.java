@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.ByteSize;
-import org.gramian.basis.QuotedText;
 import org.gramian.basis.SharedFolderLock;
+import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.Durations;
@@ -53,16 +53,10 @@ public final class CacheCommand extends ConsoleCommand {
         List<Row> rows = rows(folder);
         long limit = limit(folder);
         console.out().println("folder: " + folder);
-        String line = "%-50s %10s  %s%n";
-        console.out().printf(line, "name", "size", "last use");
-        rows.forEach(row ->
-                console.out().printf(line, QuotedText.visible(row.name), ByteSize.text(row.bytes), age(row.lastUse)));
-        console.out()
-                .printf(
-                        line,
-                        "total",
-                        ByteSize.text(rows.stream().mapToLong(Row::bytes).sum()),
-                        "");
+        Columns columns = new Columns().row("name", "size", "last use");
+        rows.forEach(row -> columns.row(row.name, ByteSize.text(row.bytes), age(row.lastUse)));
+        columns.row("total", ByteSize.text(rows.stream().mapToLong(Row::bytes).sum()));
+        console.out().print(columns);
         console.out()
                 .println("features and converted networks: limit "
                         + (limit == Long.MAX_VALUE ? "none" : ByteSize.text(limit)) + "; prune with: "

@@ -117,6 +117,10 @@ public final class EvaluateCommand extends ConsoleCommand {
                 all);
         Path file = engine.model();
         List<Path> inputs = List.of(file, folder);
+        AtomicFile.requireEnding("--json", json, ".json");
+        AtomicFile.requireEnding("--html", html, ".html");
+        AtomicFile.requireEnding("--csv", csv, ".csv");
+        AtomicFile.requireEnding("--confusion", confusion, ".csv");
         AtomicFile.require("--json", json, inputs);
         AtomicFile.require("--html", html, inputs);
         AtomicFile.require("--csv", csv, inputs);

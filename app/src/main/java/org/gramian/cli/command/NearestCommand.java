@@ -109,8 +109,8 @@ public final class NearestCommand extends ConsoleCommand {
         List<List<String>> rows = new ArrayList<>();
         for (NearestImages.Match one : nearest) {
             String label = QuotedText.visible(one.className());
-            texts.add(String.format(Locale.ROOT, "%.3f  ", one.distance()) + label + " ".repeat(width - label.length())
-                    + "  " + QuotedText.visible(one.name()));
+            texts.add(String.format(Locale.ROOT, "distance %.3f  ", one.distance()) + label
+                    + " ".repeat(width - label.length()) + "  " + QuotedText.visible(one.name()));
             objects.add(JsonText.object("name", one.name(), "class", one.className(), "distance", one.distance()));
             rows.add(List.of(
                     Integer.toString(rows.size() + 1), one.name(), one.className(), Double.toString(one.distance())));

@@ -48,6 +48,7 @@ public final class ReportCommand extends ConsoleCommand {
             TrainedModel.requireClassifier(run);
         }
         Path page = out == null ? defaultPage() : out;
+        AtomicFile.requireEnding("--out", page, ".html");
         AtomicFile.require("--out", page, runs);
         if (runs.size() == 1 && TrainedModel.isDetector(runs.getFirst())) {
             DetectorReport.write(runs.getFirst(), page, Version.number());

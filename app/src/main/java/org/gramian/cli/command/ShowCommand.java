@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -98,7 +99,7 @@ public final class ShowCommand extends ConsoleCommand {
                     parameters(header).entrySet().stream()
                             .map(part -> part.getKey() + " " + Figures.count(part.getValue()))
                             .collect(Collectors.joining(", ")));
-            line("images", card.preprocessing().text());
+            line("preprocessing", card.preprocessing().text());
             int crops = card.crops().testing().count();
             line("crops", card.crops().text() + (crops == 1 ? "" : ", averaged over " + crops));
             line("temperature", Double.toString(card.temperature()));
@@ -113,7 +114,8 @@ public final class ShowCommand extends ConsoleCommand {
                             .map(openSet -> String.format(Locale.ROOT, "p-value at most %.2g, from ", openSet.rate())
                                     + openSet.scores().size() + " images" + (openSet.isPossible() ? "" : ": too few"))
                             .orElse("none: the model classifies every image"));
-            card.metrics().forEach((key, value) -> line(key, measured(key, value)));
+            card.metrics()
+                    .forEach((key, value) -> line(metric(key).map(Metric::text).orElse(key), measured(key, value)));
             card.origin().forEach((key, value) -> {
                 if (!key.startsWith(CONFIG)) {
                     line(key, value);
@@ -131,12 +133,16 @@ public final class ShowCommand extends ConsoleCommand {
             return text.toString();
         }
 
-        private static String measured(String key, double value) {
+        private static Optional<Metric> metric(String key) {
             return Stream.of(Metric.values())
                     .filter(metric -> metric.key().equals(key))
-                    .findFirst()
+                    .findFirst();
+        }
+
+        private static String measured(String key, double value) {
+            return metric(key)
                     .map(metric -> metric.show(value) + (metric.show(1).equals("100.0") ? " %" : ""))
-                    .orElseGet(() -> String.format(Locale.ROOT, "%.6g", value));
+                    .orElseGet(() -> Figures.percent(value) + " %");
         }
 
         /** Returns the numbers in the parameters of each part, fixed ones included. */
@@ -145,6 +151,7 @@ public final class ShowCommand extends ConsoleCommand {
             parts.put("backbone", header.count("backbone."));
             parts.put("pooling", header.count("head.pooling."));
             parts.put("classifier", header.count("head.classifier.") + header.count("head.norm."));
+            parts.put("unknown images", header.count("known."));
             parts.put("all", header.count(""));
             return parts;
         }

@@ -28,7 +28,7 @@ public final class DetectorText {
     }
 
     public static String candidates(List<DetectorTraining.Candidate> candidates, boolean defects) {
-        Columns columns = new Columns().row("detector", "AUROC", "error", "");
+        Columns columns = new Columns().row("detector", "AUROC", "SE", "");
         for (DetectorTraining.Candidate candidate : candidates) {
             columns.row(
                     candidate.name(),

@@ -80,20 +80,22 @@ public record EvaluationTable(Evaluation evaluation) {
                                 .count(),
                         QuotedText.visible(evaluation.setting().toString())));
         for (Metric metric : Metric.values()) {
+            if (metric == Metric.TOP_5 && evaluation.classes().size() <= 5) {
+                continue; // always 100 %
+            }
             String shown = metric.show(metric.of(evaluation));
             text.append(String.format(Locale.ROOT, "%-18s %6s%s%n", metric.text(), shown, remark(metric)));
         }
     }
 
     private String remark(Metric metric) {
-        int classes = evaluation.classes().size();
         Proportion accuracy = evaluation.accuracy();
         return switch (metric) {
             case ACCURACY ->
                 " %, 95 % CI " + Figures.percent(accuracy.interval().low()) + "–"
                         + Figures.percent(accuracy.interval().high()) + "; " + accuracy.right() + " of "
                         + accuracy.count() + " images";
-            case TOP_5 -> classes <= 5 ? " %, there are only " + classes + " classes" : " %";
+            case TOP_5 -> " %";
             case BALANCED_ACCURACY -> " %, the mean recall of the classes";
             case MACRO_F1 -> " %, the mean F1 of the classes";
             case LOG_LOSS, BRIER -> "";

@@ -90,7 +90,7 @@ record DetectorRun(
                     "expected at least " + DetectorTraining.FEWEST + " good images to learn from, found "
                             + good.size());
         }
-        console.say("training a detector of anomalies (" + source.reason() + ") on " + good.size() + " good images; "
+        console.say("training an anomaly detector (" + source.reason() + ") on " + good.size() + " good images; "
                 + "backbone " + settings.get(TrainConfig.BACKBONE) + " ("
                 + Objects.requireNonNull(settings.values().get("network.backbone"))
                         .origin() + ")");
@@ -245,6 +245,16 @@ record DetectorRun(
         console.out()
                 .print(DetectorText.candidates(
                         result.candidates(), !source.defects().isEmpty()));
+        result.candidates().stream()
+                .filter(DetectorTraining.Candidate::chosen)
+                .filter(one -> one.auroc() - one.error() <= 0.5)
+                .findFirst()
+                .ifPresent(one -> console.warn(String.format(
+                        Locale.ROOT,
+                        "an AUROC of %.1f ± %.1f %% is no better than chance: add good images, or examples by"
+                                + " --defects",
+                        100 * one.auroc(),
+                        100 * one.error())));
         evaluation.ifPresent(found -> {
             found.skipped().forEach(image -> console.warn("skipping " + QuotedText.visible(image)));
             console.out().println();

@@ -192,7 +192,7 @@ public final class DatasetFindings {
 
     static Finding of(Note note) {
         return new Finding(
-                LOSSES.contains(note.kind()) ? Severity.WARN : Severity.NOTE,
+                severity(note.kind()),
                 Kind.LAYOUT,
                 new Note(note.kind(), note.count(), List.of()).text(),
                 advice(note.kind()),
@@ -201,15 +201,23 @@ public final class DatasetFindings {
                         .toList());
     }
 
+    private static Severity severity(Note.Kind kind) {
+        if (kind == Note.Kind.EMPTY_CLASSES) {
+            return Severity.SPOILS;
+        }
+        return LOSSES.contains(kind) ? Severity.WARN : Severity.NOTE;
+    }
+
     private static String advice(Note.Kind kind) {
         return switch (kind) {
-            case OUTSIDE_LAYOUT, NESTED, UNUSED_IMAGES, UNUSED_FOLDERS, EMPTY_CLASSES, EMPTY_VALIDATION ->
-                "Everything else was read; another --layout may read more.";
+            case EMPTY_CLASSES -> "'train' refuses empty class folders: add images, or remove the folders.";
+            case OUTSIDE_LAYOUT, NESTED, UNUSED_IMAGES, UNUSED_FOLDERS, EMPTY_VALIDATION ->
+                "Another --layout may read more.";
             case NOT_IMAGES, VIDEOS, UNDECODABLE_NAMES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS ->
-                "Everything else was read.";
+                "Ignore this if they do not belong to the dataset.";
             case VALIDATION_TESTS ->
                 "Hyperparameters selected on these images are then tested on them, which biases the result upwards.";
-            case ABSENT_CLASSES, ABSENT_IMAGES -> "Is the download complete, and are the names spelt as in the lists?";
+            case ABSENT_CLASSES, ABSENT_IMAGES -> "Complete the download, or correct the names in the lists.";
             case SAMPLED -> "A longer --time-budget uses more images.";
             case UNLISTED_IMAGES, UNLABELLED_IMAGES -> "Add them to the lists to use them.";
             case UNTESTED_CLASSES, UNVALIDATED_CLASSES, STRADDLING_COPIES, COPIES_ACROSS_CLASSES, UNCOMPARED_FILES ->

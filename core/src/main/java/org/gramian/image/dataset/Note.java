@@ -27,7 +27,7 @@ public record Note(Kind kind, int count, List<String> examples) {
         OUTSIDE_LAYOUT("image[|s] outside the layout's folders [was|were] skipped"),
         NESTED("image[ below its class folder was|s below their class folders were] skipped"),
         HIDDEN_FOLDERS("hidden folder[ was|s were] skipped"),
-        EMPTY_CLASSES("class folder[|s] without images [was|were] skipped"),
+        EMPTY_CLASSES("class folder[ has|s have] no images"),
         UNUSED_FOLDERS("folder[|s] outside the layout [was|were] skipped"),
         UNUSED_IMAGES("folder[|s] with images outside the layout [was|were] skipped"),
         MASKS("folder[|s] of masks [was|were] skipped"),
@@ -35,7 +35,7 @@ public record Note(Kind kind, int count, List<String> examples) {
         VALIDATION_TESTS("validation set[ is used as the test set, because there is no test set"
                 + "|s are used as test sets, because there are no test sets]"),
         ABSENT_CLASSES("class[|es] in the lists [is missing, with all its|are missing, with all their] images"),
-        ABSENT_IMAGES("listed image[ is|s are] missing"),
+        ABSENT_IMAGES("listed image[ is|s are] missing and skipped"),
         UNLISTED_IMAGES("image[ is|s are] in no list and not used by the given splits"),
         UNLABELLED_IMAGES("image[ is in no list and has|s are in no list and have] no label: skipped"),
         REPEATED_ROWS("duplicate row[ was|s were] skipped"),
@@ -45,7 +45,7 @@ public record Note(Kind kind, int count, List<String> examples) {
         STRADDLING_COPIES(
                 "set[|s] of identical files [lies|lie] on both sides of a given split, which biases the result"
                         + " upwards"),
-        COPIES_ACROSS_CLASSES("set[|s] of identical files [has|have] more than one label"),
+        COPIES_ACROSS_CLASSES("set[|s] of identical files [has|have] more than one label, and all are used"),
         SAMPLED("image[ was|s were] left out of a random sample"),
         UNCOMPARED_FILES("file[|s] could not be opened and [was|were] not compared with others");
 

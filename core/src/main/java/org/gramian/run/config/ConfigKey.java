@@ -103,7 +103,10 @@ public record ConfigKey<T>(
                 .filter(key -> lastPart(key).equals(last))
                 .findFirst()
                 .map(key -> " (did you mean '" + key + "'?)")
-                .orElseGet(() -> NearestWord.suggestion(name, names()));
+                .orElseGet(() -> NearestWord.of(
+                                last, siblings.stream().map(ConfigKey::lastPart).toList())
+                        .map(key -> " (did you mean '" + section(name) + "." + key + "'?)")
+                        .orElseGet(() -> siblings.isEmpty() ? NearestWord.suggestion(name, names()) : ""));
         return "unknown key " + QuotedText.text(name) + nearest + "; " + known;
     }
 

@@ -194,8 +194,8 @@ public final class Safetensors {
         if (Long.compareUnsigned(length, MAX_HEADER_BYTES) > 0) {
             throw new TensorFileException(
                     path,
-                    "expected a header of at most %d bytes, found a length of %s; is this a safetensors file?"
-                            .formatted(MAX_HEADER_BYTES, Long.toUnsignedString(length)));
+                    "is no safetensors file: its first 8 bytes state a header of %s bytes"
+                            .formatted(Long.toUnsignedString(length)));
         }
         if (length > rest) {
             throw new TensorFileException(

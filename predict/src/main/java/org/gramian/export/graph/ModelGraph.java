@@ -43,12 +43,11 @@ public final class ModelGraph {
      * Operators that an exported file may have: matrix products, exponentials, element-wise operators, and moves. None loops,
      * branches or reads files. All are standard in the oldest supported operator set.
      */
-    public static final Set<String> OPERATORS =
-            Set.of(("Abs Add ArgMax AveragePool BatchNormalization Clip Concat Conv Div Erf Exp Expand Gather Gemm"
-                + " GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max MaxPool"
-                + " Mul Neg Pad Pow Reciprocal ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax Sqrt Sub Sum"
-                + " Tanh TopK Transpose Where")
-                    .split(" ", -1));
+    public static final Set<String> OPERATORS = Set.of("""
+                    Abs Add ArgMax AveragePool BatchNormalization Clip Concat Conv Div Erf Exp Expand Gather Gemm
+                    GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max MaxPool
+                    Mul Neg Pad Pow Reciprocal ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax Sqrt Sub Sum
+                    Tanh TopK Transpose Where""".split("\\s+"));
 
     private ModelGraph() {}
 

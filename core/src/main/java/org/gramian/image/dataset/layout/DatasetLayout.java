@@ -55,10 +55,8 @@ public sealed interface DatasetLayout
             if (here.folders().isEmpty()) {
                 throw new DatasetException(
                         place,
-                        "expected a folder for every class, as in CLASS/IMAGE.jpg, found none and "
-                                + here.images().size()
-                                + " images; or pass a CSV file with the columns path,label, or --layout flat for"
-                                + " features without classes");
+                        (here.images().isEmpty() ? "no images" : here.images().size() + " images but no class folders")
+                                + "; expected one subfolder per class, or a CSV file with the columns path,label");
             }
             builder.addClasses(place);
             return builder.dataset(this, new Assignment.None());

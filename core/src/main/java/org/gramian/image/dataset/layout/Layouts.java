@@ -135,7 +135,7 @@ public final class Layouts {
     public static DatasetLayout detect(Path place) throws IOException {
         if (!Files.exists(place)) {
             throw new DatasetException(
-                    place, "expected a folder of images or a CSV file, found no such file or folder");
+                    place, "no such file or folder; expected a folder with one subfolder per class, or a CSV file");
         }
         if (!Files.isDirectory(place)) {
             if (!CSV.matches(place)) {

@@ -103,10 +103,7 @@ public record ConfigKey<T>(
                 .filter(key -> lastPart(key).equals(last))
                 .findFirst()
                 .map(key -> " (did you mean '" + key + "'?)")
-                .orElseGet(() -> NearestWord.of(
-                                last, siblings.stream().map(ConfigKey::lastPart).toList())
-                        .map(key -> " (did you mean '" + section(name) + "." + key + "'?)")
-                        .orElseGet(() -> siblings.isEmpty() ? NearestWord.suggestion(name, names()) : ""));
+                .orElseGet(() -> NearestWord.suggestion(name, siblings.isEmpty() ? names() : siblings));
         return "unknown key " + QuotedText.text(name) + nearest + "; " + known;
     }
 

@@ -91,10 +91,10 @@ final class FoldersTest {
 
     @Test
     void rejectsFoldersWithoutTwoClasses() throws IOException {
-        assertRefused(facts("CLASS/IMAGE.jpg"));
+        assertRefused(facts("no images", "class"));
         file(root, "1.jpg");
         file(root, "2.jpg");
-        assertRefused(facts("2", "class", "CSV", "--layout"));
+        assertRefused(facts("2 images", "class", "CSV"));
         Files.createDirectory(root.resolve("a"));
         assertRefused(facts("class"));
         file(root, "a/x/1.jpg");

@@ -70,7 +70,7 @@ class DetectorServerTest {
             for (Image image : new Image[] {TinyDetector.image(40), TinyDetector.defective(41)}) {
                 Inspection expected = detector.inspect(image);
                 JsonNode found = predict(served, image, "");
-                assertThat(found.get("score").doubleValue()).isEqualTo(expected.score());
+                assertThat(found.get("score").doubleValue()).isCloseTo(expected.score(), within(1e-4));
                 assertThat(found.get("p_value").doubleValue()).isEqualTo(expected.pValue());
                 assertThat(found.get("anomalous").booleanValue()).isEqualTo(expected.isAnomalous());
                 assertThat(found.get("regions").size())

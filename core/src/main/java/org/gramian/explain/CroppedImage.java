@@ -18,6 +18,9 @@ public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preproc
     private static final int CHANNELS = 3;
     private static final int SPLINE_SUPPORT = 4;
 
+    /** Positions of a side per position that padding reaches: 2 of 14. */
+    static final int RING = 7;
+
     /** Largest short side of heat maps, the resolution of crops of 224. */
     private static final int SHORT_SIDE = 256;
 
@@ -66,6 +69,22 @@ public record CroppedImage(Image scaled, List<Crop> crops, Preprocessing preproc
                 sum += weight(y - (top + row - 1)) * line;
             }
             return sum;
+        }
+
+        /**
+         * Replaces the positions near the border, a seventh of each side, by their nearest inner ones: there the padding of
+         * convolutions excites maps, whatever the image shows.
+         */
+        Grid withoutPadding() {
+            int ring = Math.min(height, width) / RING;
+            float[] inner = new float[values.length];
+            for (int y = 0; y < height; y++) {
+                int row = Math.clamp(y, ring, height - 1 - ring) * width;
+                for (int x = 0; x < width; x++) {
+                    inner[y * width + x] = values[row + Math.clamp(x, ring, width - 1 - ring)];
+                }
+            }
+            return new Grid(height, width, inner);
         }
 
         private static double weight(double distance) {

@@ -46,7 +46,8 @@ import org.gramian.tensor.Tensors;
  *
  * <p>F are the features {@code [c, h, w]} of a crop, F_0 those of a blank image of the mean colour, G is the gradient of the score. The
  * attributions sum to the score minus that of the blank image, up to the error of the midpoint rule (Sundararajan, Taly and Yan,
- * Axiomatic Attribution for Deep Networks, ICML 2017). {@code docs/explain.md} compares it with other methods.
+ * Axiomatic Attribution for Deep Networks, ICML 2017). {@code docs/explain.md} compares it with other methods. In the heat map,
+ * positions near the border, which padding excites, take the value of their nearest inner position.
  *
  * <p>The crops are the test crops of the whole image; the rest of the image is not explained, since the model does not
  * see it. The score is the logit of the class, averaged over crops. Thread-safe. The caller owns the model.
@@ -160,7 +161,8 @@ public record Explainer(Model model, ModelCard card, int pairs) {
         float[] values = shares.toFloats();
         List<Grid> grids = new ArrayList<>();
         for (int from = 0; from < values.length; from += height * width) {
-            grids.add(new Grid(height, width, Arrays.copyOfRange(values, from, from + height * width)));
+            grids.add(
+                    new Grid(height, width, Arrays.copyOfRange(values, from, from + height * width)).withoutPadding());
         }
         return grids;
     }

@@ -129,6 +129,11 @@ public final class HeatImage {
         /** Long side of the images. */
         private static final int SIDE = 360;
 
+        /** Room for the longest line beside narrow images. */
+        private static final int MIN_WIDTH = 640;
+
+        private static final int PATCH_GAP = 4;
+
         private static final int COLUMNS = 3;
 
         private final Explanation why;
@@ -140,6 +145,9 @@ public final class HeatImage {
         private final int sheetWidth;
         private final int smallWidth;
         private final int smallHeight;
+        private final int panelWidth;
+        private final int panelHeight;
+        private final int patchSide;
         private final int pairsTop;
         private final int panelsTop;
         private final BufferedImage sheet;
@@ -159,13 +167,18 @@ public final class HeatImage {
             double scale = (double) SIDE / Math.max(image.width(), image.height());
             this.width = (int) Math.max(1, Math.round(image.width() * scale));
             this.height = (int) Math.max(1, Math.round(image.height() * scale));
-            this.sheetWidth = Math.max(2 * width, SIDE) + 3 * MARGIN; // room for text beside narrow images
+            this.sheetWidth = Math.max(2 * width + 3 * MARGIN, MIN_WIDTH);
             this.smallWidth = Math.max(1, (sheetWidth - (COLUMNS + 1) * MARGIN) / COLUMNS);
-            this.smallHeight = (int) Math.max(1, Math.min(SIDE, (long) height * smallWidth / width));
+            this.smallHeight = (int) Math.max(1, Math.min(SIDE / 2, (long) height * smallWidth / width));
+            this.panelWidth = Math.max(1, Math.min(smallWidth, width * smallHeight / height));
+            this.patchSide = (smallWidth - (PatchSearch.PATCHES - 1) * PATCH_GAP) / PatchSearch.PATCHES;
+            boolean patches =
+                    why.pairs().stream().anyMatch(pair -> !pair.patches().isEmpty());
+            this.panelHeight = smallHeight + LINE + MARGIN + (patches ? patchSide + PATCH_GAP : 0);
             this.pairsTop = MARGIN + 2 * LINE + height + MARGIN + BAR + LINE + MARGIN;
             this.panelsTop = pairsTop + (why.pairs().isEmpty() ? LINE : 2 * LINE);
             int rows = Math.ceilDiv(why.pairs().size(), COLUMNS);
-            int sheetHeight = panelsTop + rows * (smallHeight + LINE + MARGIN) + MARGIN;
+            int sheetHeight = panelsTop + rows * panelHeight + (patches ? LINE : 0) + MARGIN;
             this.sheet = new BufferedImage(sheetWidth, sheetHeight, BufferedImage.TYPE_INT_RGB);
             this.graphics = sheet.createGraphics();
         }
@@ -225,14 +238,27 @@ public final class HeatImage {
             for (int i = 0; i < pairs.size(); i++) {
                 ChannelPair pair = pairs.get(i);
                 int x = MARGIN + i % COLUMNS * (smallWidth + MARGIN);
-                int y = panelsTop + i / COLUMNS * (smallHeight + LINE + MARGIN);
-                graphics.drawImage(grey, x, y, smallWidth, smallHeight, null);
-                graphics.drawImage(shares(pair.where(), full), x, y, smallWidth, smallHeight, null);
+                int y = panelsTop + i / COLUMNS * panelHeight;
+                graphics.drawImage(grey, x, y, panelWidth, smallHeight, null);
+                graphics.drawImage(shares(pair.where(), full), x, y, panelWidth, smallHeight, null);
+                for (int k = 0; k < pair.patches().size(); k++) {
+                    BufferedImage patch = pair.patches().get(k).image();
+                    int left = x + k * (patchSide + PATCH_GAP);
+                    graphics.drawImage(patch, left, y + smallHeight + LINE + PATCH_GAP, patchSide, patchSide, null);
+                }
                 String maps = pair.first() == pair.second()
                         ? "map " + pair.first()
                         : "maps " + pair.first() + " and " + pair.second();
                 String text = String.format(Locale.ROOT, "%s: %+.4f", maps, pair.contribution());
                 write(text, x, y + smallHeight + SMALL + 2, smallWidth, SMALL);
+            }
+            if (pairs.stream().anyMatch(pair -> !pair.patches().isEmpty())) {
+                write(
+                        "below each: the parts of training images that excite it most",
+                        MARGIN,
+                        sheet.getHeight() - MARGIN,
+                        room,
+                        SMALL);
             }
         }
 

@@ -47,6 +47,16 @@ record ScoreGradient(Model model) {
         }
     }
 
+    /** Computes the maps {@code [n, C, N]} that the pooling aggregates. */
+    Tensor maps(Tensor features) {
+        HeadPath path = HeadPath.of(model.head());
+        try (Tape tape = Tape.inference()) {
+            return path.maps(tape.constant(features), frozen(model.headParameters(), tape))
+                    .value()
+                    .copy();
+        }
+    }
+
     int predict(Tensor features) {
         try (Tape tape = Tape.inference()) {
             Var scores =

@@ -1,5 +1,6 @@
 package org.gramian.cli.command;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,9 +15,11 @@ import org.gramian.basis.EnumWords;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
+import org.gramian.basis.Subsample;
 import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
 import org.gramian.explain.CroppedImage;
@@ -25,10 +28,13 @@ import org.gramian.explain.Explanation;
 import org.gramian.explain.Faithfulness;
 import org.gramian.explain.HeatImage;
 import org.gramian.explain.HeatMap;
+import org.gramian.explain.PatchSearch;
+import org.gramian.gallery.Gallery;
 import org.gramian.image.Image;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
+import org.gramian.image.audit.AuditReport;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.model.UnreadableImageException;
@@ -47,6 +53,9 @@ public final class ExplainCommand extends ConsoleCommand {
     /** More could not be looked at, and each takes a map of the image. */
     private static final int MAX_PAIRS = 100;
 
+    /** Training images searched for patches: seconds on two cores. */
+    private static final int SEARCHED = 100;
+
     private static final Set<String> DETECTOR_OPTIONS =
             Set.of("--json", "--device", "--threads", "--libtorch", "--accelerate");
 
@@ -59,6 +68,14 @@ public final class ExplainCommand extends ConsoleCommand {
             defaultValue = "" + Explainer.DEFAULT_PAIRS,
             description = "channel pairs to show, at most " + MAX_PAIRS + " (default: ${DEFAULT-VALUE})")
     private int pairs;
+
+    @Option(
+            names = "--images",
+            paramLabel = "DIR",
+            description =
+                    "training images, searched for the parts that excite each pair most (default: the dataset of the"
+                            + " run, if it is still there)")
+    private @Nullable Path images;
 
     @Option(names = "--json", paramLabel = "FILE", description = "also write the numbers as JSON")
     private @Nullable Path json;
@@ -100,8 +117,10 @@ public final class ExplainCommand extends ConsoleCommand {
         try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
             Explainer explainer = new Explainer(stored.model(), stored.card(), pairs);
             CroppedImage view = CroppedImage.of(image, stored.card());
-            Explanation why =
-                    className == null ? explainer.explain(view) : explainer.explain(view, label(card, className));
+            Explanation why = withPatches(
+                    explainer,
+                    className == null ? explainer.explain(view) : explainer.explain(view, label(card, className)),
+                    file);
             byte[] png = HeatImage.png(HeatImage.sheet(image, why));
             AtomicFile.put(out, partial -> Files.write(partial, png));
             if (json != null) {
@@ -114,6 +133,54 @@ public final class ExplainCommand extends ConsoleCommand {
             console.say("wrote " + out);
             return ExitCode.DONE;
         }
+    }
+
+    /** The field of a run's audit that names the dataset. */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    private record AuditedDataset(String root) {}
+
+    /** Adds the parts of training images that excite the pairs most, where the images are at hand. */
+    private Explanation withPatches(Explainer explainer, Explanation why, Path model) throws IOException {
+        Path audit = model.resolveSibling(AuditReport.FILE_NAME);
+        Path root = images;
+        if (root == null && Files.isRegularFile(audit)) {
+            root = Path.of(JsonText.read(audit, AuditedDataset.class, "an audit", "give --images DIR")
+                    .root());
+        }
+        Optional<Gallery> gallery = Gallery.beside(model);
+        if (root == null || gallery.isEmpty() || why.pairs().isEmpty()) {
+            if (images != null && gallery.isEmpty()) {
+                throw new IllegalArgumentException("--images: expected a run folder, found a model without "
+                        + Gallery.FILE + ", which lists the training images");
+            }
+            return why;
+        }
+        Path folder = Files.isRegularFile(root) ? root.toAbsolutePath().getParent() : root;
+        List<Path> files = gallery.get().items().stream()
+                .filter(item -> item.subset() == Gallery.Subset.TRAINING)
+                .map(item -> folder.resolve(item.name()).normalize())
+                .filter(file -> file.startsWith(folder.normalize()) && Files.isRegularFile(file))
+                .toList();
+        if (files.isEmpty()) {
+            String problem = "no training images in " + folder;
+            if (images != null) {
+                throw new IllegalArgumentException("--images: " + problem);
+            }
+            console.say(problem + ": pairs are shown without examples; give --images DIR");
+            return why;
+        }
+        PatchSearch search = new PatchSearch(explainer, why);
+        ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
+        List<Path> searched = Subsample.even(files, SEARCHED);
+        try (Progress progress = console.progress("training images", searched.size())) {
+            for (int i = 0; i < searched.size(); i++) {
+                if (reader.read(searched.get(i)) instanceof ReadResult.Readable(Image image, var _)) {
+                    search.add(folder.relativize(searched.get(i)).toString(), image);
+                }
+                progress.accept(i + 1L);
+            }
+        }
+        return search.found();
     }
 
     private void requireOutputs(Path file) throws IOException {
@@ -191,7 +258,16 @@ public final class ExplainCommand extends ConsoleCommand {
                 "pairs",
                 why.pairs().stream()
                         .map(pair -> JsonText.object(
-                                "first", pair.first(), "second", pair.second(), "contribution", pair.contribution()))
+                                "first",
+                                pair.first(),
+                                "second",
+                                pair.second(),
+                                "contribution",
+                                pair.contribution(),
+                                "patches",
+                                pair.patches().stream()
+                                        .map(Explanation.Patch::name)
+                                        .toList()))
                         .toList());
         return json;
     }

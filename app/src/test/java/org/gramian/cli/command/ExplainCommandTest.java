@@ -12,14 +12,17 @@ import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyModel;
+import org.gramian.cli.TinyRun;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+@ExtendWith(TinyRun.class)
 class ExplainCommandTest {
     @TempDir
     private Path folder = Path.of("");
@@ -62,6 +65,19 @@ class ExplainCommandTest {
         assertThat(why.get("class").asString()).isEqualTo(answer.get("class").asString());
         assertThat(why.get("probability").asDouble())
                 .isCloseTo(answer.get("probability").asDouble(), within(1e-4));
+    }
+
+    @Test
+    void showsPatchesOfTrainingImages() throws IOException {
+        Path json = folder.resolve("why.json");
+        Path run = TinyRun.folder();
+        Run.of("explain", run, image, folder.resolve("shown.png"), "--json", json)
+                .done();
+        JsonNode pairs =
+                JsonMapper.builder().build().readTree(Files.readString(json)).get("pairs");
+        assertThat(pairs).isNotEmpty().allMatch(pair -> pair.get("patches").size() == 4);
+        refused(ExitCode.USAGE, facts("--images", folder), run, image, out, "--images", folder);
+        refused(ExitCode.USAGE, facts("--images", "gallery"), model, image, out, "--images", run);
     }
 
     @Test

@@ -29,6 +29,7 @@ import org.gramian.cli.common.UsageErrors;
 import org.gramian.cli.common.Version;
 import org.gramian.cli.train.CompareCommand;
 import org.gramian.cli.train.DemoCommand;
+import org.gramian.cli.train.ExtendCommand;
 import org.gramian.cli.train.TrainCommand;
 import org.gramian.cli.train.TrainOptions;
 import picocli.AutoComplete;
@@ -64,6 +65,7 @@ public final class Main implements Runnable {
             WeightsCommand.class,
             CacheCommand.class,
             TrainCommand.class,
+            ExtendCommand.class,
             EvaluateCommand.class,
             CompareCommand.class,
             ReportCommand.class,

@@ -27,6 +27,9 @@ public final class EvaluationFile {
     /** File name in the folder of a run or fold. */
     public static final String FILE = "evaluation.json";
 
+    /** File of the training images, each scored by a classifier of a cross-validation that did not see it. */
+    public static final String OUT_OF_FOLD = "out-of-fold.json";
+
     private static final String FOLD = "fold-";
     private static final String FORMAT = "gramian-evaluation";
     private static final int VERSION = 1;

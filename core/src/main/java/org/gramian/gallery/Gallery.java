@@ -211,7 +211,7 @@ public final class Gallery {
         return about.descriptorSize();
     }
 
-    int vectorSize() {
+    public int vectorSize() {
         return CountSketch.lengthOf(about.descriptorSize());
     }
 

@@ -6,6 +6,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,6 +35,8 @@ public record ExistingRun(Path folder) {
 
     private static final String SAMPLE = "sample.json";
 
+    private static final String EXTENDED = "extended.json";
+
     /** Never deleted: a deleted one could be locked twice. */
     static final String LOCK = ".lock";
 
@@ -51,6 +54,21 @@ public record ExistingRun(Path folder) {
 
     void keep(Sampled sample) throws IOException {
         JsonText.write(folder.resolve(SAMPLE), sample);
+    }
+
+    /** Returns the provenance of the run that this one extends; empty if it extends none. */
+    Map<String, String> extended() throws IOException {
+        Path file = folder.resolve(EXTENDED);
+        Map<String, String> origin = new LinkedHashMap<>();
+        if (Files.exists(file)) {
+            Map<?, ?> found = JsonText.read(file, Map.class, "provenance of the extended run", "extend it again");
+            found.forEach((key, value) -> origin.put(String.valueOf(key), String.valueOf(value)));
+        }
+        return origin;
+    }
+
+    void keep(Map<String, String> extended) throws IOException {
+        JsonText.write(folder.resolve(EXTENDED), extended);
     }
 
     public boolean exists() {

@@ -112,6 +112,7 @@ final class FoldRun {
             solve(head, recipe.frozen(), training, (outcome, scores, model) -> { // a good model early
                 Optional<KnownImages> known = scores.known().get();
                 Measured measured = measured(outcome, scores);
+                keepOutOfFold(scores);
                 folder.keepFrozen(measured.evaluation, measured.validation, model, card(outcome, measured, known));
             });
         }
@@ -295,6 +296,7 @@ final class FoldRun {
         }
         Optional<KnownImages> known = scores.known().get();
         Measured measured = measured(outcome, scores);
+        keepOutOfFold(scores);
         if (outcome.stage() == 1 && plan.config().recipe().stage2().epochs() > 0) {
             folder.keepFirst(measured.evaluation, measured.validation);
         } else if ((outcome.stage() == 2 || Files.exists(folder.frozen()))
@@ -302,6 +304,12 @@ final class FoldRun {
             return;
         }
         folder.keep(measured.evaluation, model, card(outcome, measured, known));
+    }
+
+    private void keepOutOfFold(TwoStageTraining.Scores scores) throws IOException {
+        if (!scores.training().isEmpty()) {
+            folder.keepOutOfFold(evaluation(fold.parts().training(), scores.training()));
+        }
     }
 
     /** Compares the trained with the simpler model on the validation set, and adopts the latter unless the former wins. */

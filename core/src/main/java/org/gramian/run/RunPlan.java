@@ -177,7 +177,7 @@ public record RunPlan(
     }
 
     /** Returns the audit's groups of images with equal pixels or near-duplicates, as sample indices. */
-    private static List<List<Integer>> near(Dataset dataset, AuditReport audit) {
+    static List<List<Integer>> near(Dataset dataset, AuditReport audit) {
         Map<String, Integer> indexOf = new HashMap<>();
         for (Sample sample : dataset.samples()) {
             indexOf.put(sample.name(), indexOf.size());

@@ -347,10 +347,23 @@ public record TrainingRun(
                         InitialModel.network(plan.config().network(), weights, context.device(), context::warn)) {
             FeatureExtractor extractor = new FeatureExtractor(
                     network, FeatureExtractor.DEFAULT_BATCH, plan.config().get(TrainConfig.FEATURE_TYPE));
-            computation.run(
-                    new FeatureExtraction(extractor, Optional.of(features)),
-                    InitialModel.origin(plan.settings(), network));
+            Map<String, String> origin = InitialModel.origin(plan.settings(), network);
+            origin.putAll(new ExistingRun(folder).extended());
+            computation.run(new FeatureExtraction(extractor, Optional.of(features)), origin);
         }
+    }
+
+    /** Computes the features of a plan, except those of an earlier one, which are copied within the cache. */
+    void addFeatures(RunPlan earlier, RunPlan plan, Path folder) throws IOException {
+        compute(plan, folder, (extraction, _) -> {
+            planFeatures(earlier, extraction, _ -> true);
+            if (!extraction.reusePlanned(context::measuring)) {
+                throw new IOException("the features of the run to extend are not in the cache " + cache.orElse(folder)
+                        + " any more, or an image changed; train anew on all images with 'gramian train'");
+            }
+            planFeatures(plan, extraction, _ -> true);
+            extraction.computePlanned(FEATURES, context.threads(), context::measuring);
+        });
     }
 
     /**

@@ -84,6 +84,12 @@ public final class EvaluateCommand extends ConsoleCommand {
     @Option(names = "--layout", paramLabel = "LAYOUT", description = "layout, e.g. csv or fmd (default: detected)")
     private @Nullable String layout;
 
+    @Option(
+            names = "--labels",
+            paramLabel = "LIST",
+            description = "labels that replace those of the images, as in training: a CSV file of path,label")
+    private @Nullable Path labels;
+
     @Option(names = "--json", paramLabel = "FILE", description = "also write metrics and scores for 'gramian compare'")
     private @Nullable Path json;
 
@@ -138,7 +144,8 @@ public final class EvaluateCommand extends ConsoleCommand {
         CropPlan crops = plan == null ? null : CropPlan.parse(plan);
         OpenModel.Request opening = engine.request().withSide(crops == null ? 0 : crops.size());
         try (OpenModel opened = OpenModel.open(file, opening)) {
-            Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
+            Dataset given = Layouts.open(folder, Optional.ofNullable(layout));
+            Dataset dataset = labels == null ? given : Layouts.relabelled(given, labels);
             dataset.notes().forEach(note -> console.say(note.text()));
             Evaluator.Measurement measured =
                     measure(opened, crops == null ? opened.card().crops() : crops, dataset, request);

@@ -12,11 +12,16 @@ import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.RegularFile;
 import org.gramian.cli.common.CommandHint;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.run.ExistingRun;
 
 /** The folder of a run: its configuration and the path of its images. */
 public record RunFolder(Path path) {
     private static final String IMAGES = "images.txt";
+
+    /** Copy of the list of labels that replace those of the images. */
+    private static final String LABELS = "labels.csv";
 
     /** Before the path of the images as it was typed. */
     private static final String TYPED = "typed: ";
@@ -72,6 +77,18 @@ public record RunFolder(Path path) {
                 text.write(option + "\n");
             }
         });
+    }
+
+    void keepLabels(Path labels) throws IOException {
+        byte[] content = RegularFile.bytes(labels);
+        AtomicFile.put(path.resolve(LABELS), partial -> Files.write(partial, content));
+    }
+
+    /** Opens the images of the run, with the labels that it was trained on. */
+    Dataset dataset(Optional<String> layout) throws IOException {
+        Dataset dataset = Layouts.open(images(), layout);
+        Path labels = path.resolve(LABELS);
+        return Files.exists(labels) ? Layouts.relabelled(dataset, labels) : dataset;
     }
 
     ExistingRun run() {

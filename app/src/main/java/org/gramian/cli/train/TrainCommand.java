@@ -80,6 +80,13 @@ public final class TrainCommand extends ConsoleCommand {
     private @Nullable Path resumed;
 
     @Option(
+            names = "--labels",
+            paramLabel = "LIST",
+            description =
+                    "labels that replace those of the images: a CSV file of path,label, e.g. the edited review.csv of a run")
+    private @Nullable Path labels;
+
+    @Option(
             names = "--fold",
             paramLabel = "FOLD",
             split = ",",
@@ -247,8 +254,12 @@ public final class TrainCommand extends ConsoleCommand {
     }
 
     private Dataset dataset(Settings requested, RunFolder folder) throws IOException {
-        Path place = images == null ? folder.images() : images;
-        return Layouts.open(place, requested.find(TrainConfig.LAYOUT));
+        Optional<String> layout = requested.find(TrainConfig.LAYOUT);
+        if (images == null) {
+            return folder.dataset(layout);
+        }
+        Dataset dataset = Layouts.open(images, layout);
+        return labels == null ? dataset : Layouts.relabelled(dataset, labels);
     }
 
     /** Returns backbone, pooling and classifier, and why this backbone. */
@@ -276,6 +287,9 @@ public final class TrainCommand extends ConsoleCommand {
                 kept.add(NO_REPORT);
             }
             folder.begin(images == null ? folder.images() : images, kept);
+            if (labels != null) {
+                folder.keepLabels(labels);
+            }
         }
     }
 

@@ -15,7 +15,9 @@ import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.Version;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
+import org.gramian.evaluate.LabelReview;
 import org.gramian.evaluate.Metric;
+import org.gramian.report.ReviewPage;
 import org.gramian.report.run.RunReport;
 import org.gramian.run.ExistingRun;
 import org.gramian.run.RunResult;
@@ -106,6 +108,15 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
         try {
             RunReport.write(List.of(folder.path()), page, Version.number());
             remarks.accept("report: " + page);
+            for (FoldResult fold : result.folds()) {
+                String command = CommandHint.of(
+                        "train",
+                        folder.typedImages().orElse("DIR"),
+                        "--labels",
+                        fold.folder().resolve(LabelReview.FILE));
+                ReviewPage.write(fold.folder(), command, Version.number())
+                        .ifPresent(review -> remarks.accept("review of labels: " + review));
+            }
         } catch (IOException failed) {
             remarks.accept("report not written: " + Failures.sentence(failed) + "; try: "
                     + CommandHint.of("report", folder.path()));

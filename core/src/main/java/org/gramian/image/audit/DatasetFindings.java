@@ -218,6 +218,7 @@ public final class DatasetFindings {
             case VALIDATION_TESTS ->
                 "Hyperparameters selected on these images are then tested on them, which biases the result upwards.";
             case ABSENT_CLASSES, ABSENT_IMAGES -> "Complete the download, or correct the names in the lists.";
+            case RELABELLED -> "Results are those of the corrected labels.";
             case SAMPLED -> "A longer --time-budget uses more images.";
             case UNLISTED_IMAGES, UNLABELLED_IMAGES -> "Add them to the lists to use them.";
             case UNTESTED_CLASSES, UNVALIDATED_CLASSES, STRADDLING_COPIES, COPIES_ACROSS_CLASSES, UNCOMPARED_FILES ->

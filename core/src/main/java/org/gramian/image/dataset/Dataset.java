@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * Labelled image files; not decoded.
@@ -85,6 +87,28 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
                 classes,
                 indexes.stream().map(samples::get).toList(),
                 new Source(source.layout, source.assignment.some(indexes), notes));
+    }
+
+    /**
+     * Returns the dataset with other labels for some samples, and a note.
+     *
+     * @param labels class indices by name of a sample
+     */
+    public Dataset relabelled(Map<String, Integer> labels) {
+        List<Sample> relabelled = samples.stream()
+                .map(sample -> new Sample(
+                        sample.name(),
+                        labels.getOrDefault(sample.name(), sample.label()),
+                        sample.file(),
+                        sample.box()))
+                .toList();
+        Note.Collector notes = new Note.Collector();
+        IntStream.range(0, samples.size())
+                .filter(i -> relabelled.get(i).label() != samples.get(i).label())
+                .forEach(i -> notes.add(Note.Kind.RELABELLED, samples.get(i).name()));
+        List<Note> all = new ArrayList<>(source.notes);
+        all.addAll(notes.notes());
+        return new Dataset(root, classes, relabelled, new Source(source.layout, source.assignment, all));
     }
 
     private static void requireDistinct(List<String> names, String what) {

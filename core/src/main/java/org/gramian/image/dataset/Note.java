@@ -46,6 +46,7 @@ public record Note(Kind kind, int count, List<String> examples) {
                 "set[|s] of identical files [lies|lie] on both sides of a given split, which biases the result"
                         + " upwards"),
         COPIES_ACROSS_CLASSES("set[|s] of identical files [has|have] more than one label, and all are used"),
+        RELABELLED("image[ has|s have] another label in the list of labels"),
         SAMPLED("image[ was|s were] left out of a random sample"),
         UNCOMPARED_FILES("file[|s] could not be opened and [was|were] not compared with others");
 

@@ -86,6 +86,7 @@ public final class FeatureExtraction {
     private final List<Images> planned = new ArrayList<>();
     private final Map<Path, Optional<byte[]>> hashes = new ConcurrentHashMap<>();
     private final Map<Integer, List<Open>> opened = new HashMap<>();
+    private boolean reuses;
 
     /** Part of the keys of files that cannot be read: they may be readable in the next run. */
     private final String unread = UUID.randomUUID().toString();
@@ -116,6 +117,26 @@ public final class FeatureExtraction {
             provide(planned(size), new Computation(task, threads, progress));
         }
         planned.clear();
+    }
+
+    /**
+     * Opens the files of all planned features, whose rows are then copied, not computed, into files of more features.
+     *
+     * @return false if one is not in the cache
+     */
+    public boolean reusePlanned(Consumer<TrainEvent.Task> progress) throws IOException {
+        for (int size :
+                planned.stream().map(images -> images.crops.size()).distinct().toList()) {
+            planned(size).forEach(images -> hash(images, progress));
+            Key[] all = sorted(planned(size).stream().flatMap(this::keys));
+            Optional<Open> file = find(List.of(all), size);
+            if (file.isEmpty() || !file.get().file.header().layers().equals(extractor.layers(size))) {
+                return false;
+            }
+        }
+        planned.clear();
+        reuses = true;
+        return true;
     }
 
     private List<Images> planned(int size) {
@@ -303,6 +324,14 @@ public final class FeatureExtraction {
         FeatureFile.Header header = new FeatureFile.Header(extractor.recipe(), extractor.layers(size), Map.of());
         FeatureFile.write(file, keys.length, rowBytes(size), header, writer -> {
             Set<Key> known = new HashSet<>();
+            for (int i = 0; reuses && i < keys.length; i++) {
+                Open open = open(keys[i], size).orElse(null);
+                int row = open == null ? -1 : open.row(keys[i]);
+                if (open != null && !open.file.header().unreadable().containsKey(row)) {
+                    writer.row(i, open.file.row(row, new FeatureFile.Part(0, FeatureFile.aligned(rowBytes(size)))));
+                    known.add(keys[i]);
+                }
+            }
             long before = 0;
             long all =
                     wanted.stream().mapToLong(images -> images.samples.size()).sum();

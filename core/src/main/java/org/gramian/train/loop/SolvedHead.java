@@ -49,6 +49,14 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
      */
     record Solution(Solved solved, Optional<CrossValidation> scores, LabelledRows rows, FeatureTable table)
             implements AutoCloseable {
+        /** Returns the out-of-fold log probabilities of each image; empty without a cross-validation. */
+        List<Logits> outOfFold() {
+            return scores.stream()
+                    .flatMap(found -> found.logProbabilities().stream())
+                    .map(Logits::of)
+                    .toList();
+        }
+
         @Override
         public void close() {
             rows.rows().close();
@@ -107,9 +115,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
             }
             return new KnownImages(
                     solution.table().samples().stream().map(Sample::label).toList(),
-                    solution.scores().get().logProbabilities().stream()
-                            .map(Logits::of)
-                            .toList(),
+                    solution.outOfFold(),
                     ofImages);
         });
     }

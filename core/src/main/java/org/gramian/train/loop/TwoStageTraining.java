@@ -59,11 +59,15 @@ public final class TwoStageTraining {
     /**
      * Scores by the model at the end of a stage.
      *
+     * @param training out-of-fold scores of the training images; empty if the classifier was not cross-validated
      * @param known images that took no part in fitting, with their distances from the classes, which are fitted and set on demand; empty if
      *     there are none
      */
     public record Scores(
-            Supplier<List<Logits>> validation, Supplier<List<Logits>> test, Supplier<Optional<KnownImages>> known) {}
+            List<Logits> training,
+            Supplier<List<Logits>> validation,
+            Supplier<List<Logits>> test,
+            Supplier<Optional<KnownImages>> known) {}
 
     /** Training images to which the distances from the classes are fitted, at most: their covariance hardly changes with more. */
     private static final int MOST_KNOWN = 4000;
@@ -147,7 +151,11 @@ public final class TwoStageTraining {
                     Optional<Solved> solved = Optional.of(last.solved());
                     callback.stageDone(
                             new StageOutcome(1, Optional.empty(), ValidationScore.NONE, Optional.empty(), solved),
-                            new Scores(() -> unseen, this::testScores, () -> fitKnown(head, first, last, unseen)));
+                            new Scores(
+                                    first.outOfFold(),
+                                    () -> unseen,
+                                    this::testScores,
+                                    () -> fitKnown(head, first, last, unseen)));
                 }
             }
         }
@@ -206,7 +214,7 @@ public final class TwoStageTraining {
             if (outcome.early().isEmpty()) {
                 outcome = refit(training, stage.validator(), outcome);
             }
-            return report(outcome, new Scores(scores, this::testScores, () -> fitKnown(false, scores)), callback);
+            return report(outcome, new Scores(List.of(), scores, this::testScores, () -> fitKnown(false, scores)), callback);
         }
     }
 
@@ -232,7 +240,7 @@ public final class TwoStageTraining {
             StageOutcome outcome = Fit.run(stage, StageProgress.startOf(2, initial, 1), checkpoint);
             return report(
                     outcome,
-                    new Scores(scores, imageScores("test", data.parts().test()), () -> fitKnown(true, scores)),
+                    new Scores(List.of(), scores, imageScores("test", data.parts().test()), () -> fitKnown(true, scores)),
                     callback);
         }
     }

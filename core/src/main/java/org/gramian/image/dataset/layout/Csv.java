@@ -165,7 +165,7 @@ record Csv(Optional<Path> root) implements DatasetLayout {
      *
      * @param line where the row begins, from 1
      */
-    private record Row(Path file, long line, List<String> header, List<String> fields) {
+    record Row(Path file, long line, List<String> header, List<String> fields) {
         Row checked() throws DatasetException {
             if (fields.size() != header.size()) {
                 throw wrong("expected " + header.size() + " fields, found " + fields.size());
@@ -204,7 +204,7 @@ record Csv(Optional<Path> root) implements DatasetLayout {
         }
     }
 
-    private static List<Row> rows(Path file) throws DatasetException {
+    static List<Row> rows(Path file) throws DatasetException {
         List<Row> rows = new ArrayList<>();
         List<String> header = List.of();
         String text = DatasetBuilder.text(file);

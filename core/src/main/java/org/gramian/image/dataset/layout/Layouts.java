@@ -4,12 +4,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.gramian.basis.CsvText;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.DatasetLayout.Flat;
@@ -108,6 +113,42 @@ public final class Layouts {
      */
     public static Dataset open(Path place, Optional<String> layout) throws IOException {
         return layout.isEmpty() ? open(place) : parse(layout.get()).read(place);
+    }
+
+    /**
+     * Reads labels that replace those of a dataset: a CSV file with the columns {@code path,label}, other columns ignored, as the
+     * {@code review.csv} of a run. Paths are names of samples; images that are not listed keep their label.
+     *
+     * @throws DatasetException if a path or class is unknown, or a path has two labels
+     */
+    public static Dataset relabelled(Dataset dataset, Path list) throws DatasetException {
+        Map<String, String> names = new HashMap<>(); // written by CsvText.safe, and read without space around them
+        dataset.samples().forEach(sample -> names.put(sample.name().strip(), sample.name()));
+        dataset.samples().forEach(sample -> names.put(CsvText.safe(sample.name()).strip(), sample.name()));
+        Map<String, Integer> classes = new HashMap<>();
+        List<String> known = dataset.classes();
+        IntStream.range(0, known.size()).forEach(label -> classes.put(known.get(label).strip(), label));
+        IntStream.range(0, known.size())
+                .forEach(label -> classes.put(CsvText.safe(known.get(label)).strip(), label));
+        Map<String, Integer> labels = new HashMap<>();
+        for (Csv.Row row : Csv.rows(list)) {
+            String name = names.get(row.path());
+            if (name == null) {
+                throw row.wrong("expected the path of an image below " + dataset.root() + ", such as '"
+                        + dataset.samples().getFirst().name() + "', found '" + row.path() + "'; remove the row");
+            }
+            Integer label = classes.get(row.label());
+            if (label == null) {
+                throw row.wrong("unknown class '" + row.label() + "'" + NearestWord.suggestion(row.label(), known)
+                        + "; the classes are " + QuotedText.quoted(known));
+            }
+            Integer before = labels.putIfAbsent(name, label);
+            if (before != null && !before.equals(label)) {
+                throw row.wrong("expected one label for '" + row.path() + "', found '" + known.get(before) + "' and '"
+                        + row.label() + "'");
+            }
+        }
+        return dataset.relabelled(labels);
     }
 
     /** Opens a folder or a CSV file in the detected layout. */

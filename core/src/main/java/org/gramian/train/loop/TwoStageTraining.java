@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
@@ -59,11 +60,15 @@ public final class TwoStageTraining {
     /**
      * Scores by the model at the end of a stage.
      *
+     * @param outOfFold scores of training images by cross-validation of a solved classifier; empty if there are none
      * @param known images that took no part in fitting, with their distances from the classes, which are fitted and set on demand; empty if
      *     there are none
      */
     public record Scores(
-            Supplier<List<Logits>> validation, Supplier<List<Logits>> test, Supplier<Optional<KnownImages>> known) {}
+            Supplier<List<Logits>> validation,
+            Supplier<List<Logits>> test,
+            Map<Sample, Logits> outOfFold,
+            Supplier<Optional<KnownImages>> known) {}
 
     /** Training images to which the distances from the classes are fitted, at most: their covariance hardly changes with more. */
     private static final int MOST_KNOWN = 4000;
@@ -147,7 +152,11 @@ public final class TwoStageTraining {
                     Optional<Solved> solved = Optional.of(last.solved());
                     callback.stageDone(
                             new StageOutcome(1, Optional.empty(), ValidationScore.NONE, Optional.empty(), solved),
-                            new Scores(() -> unseen, this::testScores, () -> fitKnown(head, first, last, unseen)));
+                            new Scores(
+                                    () -> unseen,
+                                    this::testScores,
+                                    first.outOfFold(),
+                                    () -> fitKnown(head, first, last, unseen)));
                 }
             }
         }
@@ -206,7 +215,8 @@ public final class TwoStageTraining {
             if (outcome.early().isEmpty()) {
                 outcome = refit(training, stage.validator(), outcome);
             }
-            return report(outcome, new Scores(scores, this::testScores, () -> fitKnown(false, scores)), callback);
+            return report(
+                    outcome, new Scores(scores, this::testScores, Map.of(), () -> fitKnown(false, scores)), callback);
         }
     }
 
@@ -232,7 +242,8 @@ public final class TwoStageTraining {
             StageOutcome outcome = Fit.run(stage, StageProgress.startOf(2, initial, 1), checkpoint);
             return report(
                     outcome,
-                    new Scores(scores, imageScores("test", data.parts().test()), () -> fitKnown(true, scores)),
+                    new Scores(
+                            scores, imageScores("test", data.parts().test()), Map.of(), () -> fitKnown(true, scores)),
                     callback);
         }
     }

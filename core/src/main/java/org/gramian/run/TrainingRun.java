@@ -67,9 +67,6 @@ public record TrainingRun(
     /** Images between two looks at the clock. */
     private static final int GROUP = 128;
 
-    /** Share of the time left for checking images and for features: choice and fitting of the head take as long. */
-    private static final double FEATURES_SHARE = 0.5;
-
     /** Sampled images by those expected to fit: the first batches are slower than the rest. */
     private static final double HEADROOM = 1.3;
 
@@ -163,14 +160,16 @@ public record TrainingRun(
                         context.send(event); // findings of the sample are not those of the dataset
                     }
                 }));
-        Optional<Duration> ending = first.trainFirst(folder, folds);
-        if (ending.isEmpty() || budget.isEmpty()) {
+        Optional<FirstModel> model = first.trainFirst(folder, folds);
+        if (model.isEmpty() || budget.isEmpty()) {
             return whole;
         }
-        Duration report = ending.get().multipliedBy(REPORT);
+        Duration report = model.get().ending.multipliedBy(REPORT);
         Duration least = budget.get().dividedBy(LEAST_ENDING);
         cancellation.reserve(report.compareTo(least) > 0 ? report : least);
-        double left = FEATURES_SHARE * cancellation.remaining().orElseThrow().toNanos() / 1e9;
+        double left = forFeatures(cancellation.remaining().orElseThrow(), model.get().folds)
+                        .toNanos()
+                / 1e9;
         double checking = pace.seconds(CHECKING);
         double fitting = Math.min(HEADROOM * left / (checking + pace.seconds(FEATURES)), left / 2 / checking);
         TrainingRun rest = whole.sampled(Math.max(first.dataset.samples().size(), (int) fitting));
@@ -181,12 +180,16 @@ public record TrainingRun(
         return rest;
     }
 
-    /**
-     * Trains the first model on the images of this trainer.
-     *
-     * @return the time of its evaluation and writing; empty if the images do not suffice: training on all of them says why
-     */
-    private Optional<Duration> trainFirst(Path folder, FoldSelection folds) throws IOException, InterruptedException {
+    /** Returns the part of the time left for checking images and for features: the head of each fold takes as long. */
+    private static Duration forFeatures(Duration left, int folds) {
+        return left.dividedBy(folds + 1L);
+    }
+
+    /** @param ending time of its evaluation and writing */
+    private record FirstModel(Duration ending, int folds) {}
+
+    /** Trains the first model on the images of this trainer; not if these do not suffice: training on all images says why. */
+    private Optional<FirstModel> trainFirst(Path folder, FoldSelection folds) throws IOException, InterruptedException {
         RunPlan plan;
         try {
             plan = plan(audit());
@@ -206,7 +209,7 @@ public record TrainingRun(
                 ending[0] = new FoldRun(selected, fold, place, extraction, origin, context).solveFirst();
             });
         }
-        return Optional.of(ending[0]);
+        return Optional.of(new FirstModel(ending[0], selected.folds().size()));
     }
 
     /** Returns the trainer of a stratified random sample, with images of each class and part of a split. */
@@ -408,7 +411,9 @@ public record TrainingRun(
                 .toList();
         int most = Math.min(order.size(), sample.used());
         int done = 0;
-        Optional<Duration> end = context.cancellation().remaining().map(left -> left.dividedBy(2));
+        Optional<Duration> end = context.cancellation()
+                .remaining()
+                .map(left -> left.minus(forFeatures(left, plan.folds().size())));
         while (done < most && (done == 0 || !hasReached(end))) {
             int start = done;
             // the first group may be all images of the first model, whose features are in the cache then

@@ -331,7 +331,17 @@ public record HeadSearch(
                     .toList();
             int[] first = eligible(
                     IntStream.range(0, labels.length).filter(i -> i % 3 == 0).toArray());
-            List<Candidate> kept = first.length < FEWEST_IMAGES / 4 ? singles : promising(singles, first);
+            List<Candidate> kept = singles;
+            if (first.length >= FEWEST_IMAGES / 4) {
+                try (Scope _ = Scope.open()) {
+                    Map<Candidate, Scored> some = score(singles, first);
+                    kept = promising(singles, some);
+                    if (!isTimeFor(kept.stream().map(some::get).toList(), every.length)) {
+                        all.addAll(some.values());
+                        return Optional.of(selected(first));
+                    }
+                }
+            }
             Map<Candidate, Scored> scored = score(kept, every);
             all.addAll(scored.values());
             for (int joined = 2; joined <= MOST_JOINED && joined <= scored.size() && !mostIsUsed(); joined++) {
@@ -348,13 +358,18 @@ public record HeadSearch(
                     }
                 }
             }
+            return Optional.of(selected(every));
+        }
+
+        /** Selects the shortest descriptor within one standard error of the best. */
+        private Found selected(int[] which) {
             Scored best = best();
             Scored selected = all.stream()
                     .filter(one ->
                             best.accuracy - one.accuracy <= CrossValidation.pairedError(best.correct, one.correct))
                     .min(Comparator.comparingLong(Scored::size).thenComparingDouble(one -> -one.accuracy))
                     .orElse(best);
-            Scored solved = solver.isPresent() || mostIsUsed() ? selected : withSvm(selected, every);
+            Scored solved = solver.isPresent() || mostIsUsed() ? selected : withSvm(selected, which);
             List<HeadCandidate> entries = all.stream()
                     .sorted(Comparator.comparing((Scored one) -> !one.equals(solved))
                             .thenComparing(Comparator.comparingDouble(Scored::accuracy)
@@ -362,7 +377,7 @@ public record HeadSearch(
                                     .thenComparingLong(Scored::size)))
                     .map(one -> one.entry(solved))
                     .toList();
-            return Optional.of(new Found(new Result(entries, every.length), Optional.of(solved.cost())));
+            return new Found(new Result(entries, which.length), Optional.of(solved.cost()));
         }
 
         /** Returns the most accurate candidate, the shortest of equals. */
@@ -384,18 +399,14 @@ public record HeadSearch(
         }
 
         /** Returns the candidates that are not far behind the best on some images, and the baseline. */
-        private List<Candidate> promising(List<Candidate> singles, int[] which) {
-            Map<Candidate, Scored> scored;
-            try (Scope _ = Scope.open()) {
-                scored = score(singles, which);
-            }
+        private static List<Candidate> promising(List<Candidate> singles, Map<Candidate, Scored> scored) {
             Scored best = mostAccurate(scored);
             return singles.stream()
                     .filter(candidate -> {
                         Scored one = scored.get(candidate);
-                        return candidate.equals(singles.getFirst())
-                                || (one != null
-                                        && best.accuracy - one.accuracy
+                        return one != null
+                                && (candidate.equals(singles.getFirst())
+                                        || best.accuracy - one.accuracy
                                                 <= FAR_BEHIND * CrossValidation.pairedError(best.correct, one.correct));
                     })
                     .toList();
@@ -464,6 +475,17 @@ public record HeadSearch(
 
         private void watch(String task, int done, int of) {
             context.throwIfInterrupted();
+        }
+
+        /** Whether heads can be compared on more images in less than half of the time that is left. */
+        private boolean isTimeFor(List<Scored> heads, int count) {
+            Duration needed =
+                    heads.stream().map(one -> one.cost().fitting(count)).reduce(Duration.ZERO, Duration::plus);
+            return !mostIsUsed()
+                    && context.cancellation()
+                            .remaining()
+                            .filter(now -> now.compareTo(needed) < 0)
+                            .isEmpty();
         }
 
         /** Whether more than half of the time that remained at the start is used. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,6 +24,7 @@ import org.gramian.evaluate.Calibration;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Proportion;
 import org.gramian.evaluate.Proportion.Interval;
 import org.gramian.evaluate.Setting;
 import org.gramian.evaluate.Temperature;
@@ -37,6 +39,7 @@ import org.gramian.model.OpenSet.KnownImages;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.RunResult.FoldResult;
 import org.gramian.run.config.TrainConfig;
+import org.gramian.run.config.TrainConfig.Quality;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Cancellation;
@@ -45,6 +48,7 @@ import org.gramian.train.loop.Fit.StageOutcome;
 import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.History;
 import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.Rival;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TrainingData.Parts;
@@ -111,6 +115,11 @@ final class FoldRun {
                 && !Files.exists(folder.checkpoint())) {
             solveFirst(); // on all images: the result if the time ends before a better head is found
         }
+        if (frozenFirst
+                && !resumed) { // the time of solved heads is without that of features, which learned ones need too
+            extraction.computePlanned("training features", context.threads(), context::measuring);
+        }
+        Duration begun = context.cancellation().elapsed();
         boolean searched = plan.config().network().auto() && !resumed;
         Optional<HeadSearch.Found> found = searched ? chooseHead(training) : Optional.empty();
         Optional<HeadSearch.Result> choice = found.map(HeadSearch.Found::result);
@@ -132,9 +141,17 @@ final class FoldRun {
                 frozenFirst ? plan.secondHead(fold, head) : head,
                 plan.seed(),
                 extraction.extractor().network())) {
+            Duration solving = resumed
+                    ? ChronoUnit.FOREVER.getDuration()
+                    : context.cancellation().elapsed().minus(begun);
             Optional<Cancellation.Reason> early = frozenFirst
-                    ? train(model, recipe.training(), data(fold.parts()), training)
-                    : train(model, recipe, fitted, training);
+                    ? train(model, recipe.training(), data(fold.parts()), training, rival(solving))
+                    : train(model, recipe, fitted, training, Optional.empty());
+            if (frozenFirst && !resumed && recipe.stage2().epochs() == 0) {
+                double seconds = context.cancellation().elapsed().minus(begun).toNanos() / 1e9;
+                double solved = solving.toNanos() / 1e9;
+                context.send(new TrainEvent.HeadLearned(seconds - solved, solved));
+            }
             if (early.filter(Cancellation.Reason.CANCELLED::equals).isPresent()) {
                 if (Files.exists(folder.frozen())) {
                     folder.adoptFrozen(); // the best so far, until the run resumes
@@ -242,10 +259,11 @@ final class FoldRun {
     }
 
     /** Trains; a time budget that ends before the first step leaves the model on frozen features, if there is one. */
-    private Optional<Cancellation.Reason> train(Model model, Recipe recipe, TrainingData data, TrainingContext training)
+    private Optional<Cancellation.Reason> train(
+            Model model, Recipe recipe, TrainingData data, TrainingContext training, Optional<Rival> rival)
             throws IOException {
         try {
-            return new TwoStageTraining(model, recipe, data, training)
+            return new TwoStageTraining(model, recipe, data, training, rival)
                     .run((outcome, scores) -> keep(outcome, scores, model));
         } catch (InterruptedTrainingException stopped) {
             if (!Files.exists(folder.frozen())) {
@@ -256,6 +274,16 @@ final class FoldRun {
             }
             return Optional.of(stopped.reason());
         }
+    }
+
+    /** Returns the solved head as the rival of a learned one, which has as much time; empty if it may gain as long as it does. */
+    private Optional<Rival> rival(Duration solving) throws IOException {
+        return plan.settings().get(TrainConfig.QUALITY) == Quality.BEST
+                ? Optional.empty()
+                : folder.firstValidation().map(solved -> {
+                    Proportion accuracy = solved.accuracy();
+                    return new Rival(1 - accuracy.value(), accuracy.count(), solving);
+                });
     }
 
     private void adopt(String reason) throws IOException {
@@ -363,7 +391,6 @@ final class FoldRun {
         if (outcome.result().isPresent()) {
             outcome.result().get().write(folder.path());
         }
-        Optional<KnownImages> known = scores.known().get();
         Measured measured = measured(outcome, scores);
         if (isWorseThanFirst(measured.unseen)) {
             folder.removeMark();
@@ -376,7 +403,10 @@ final class FoldRun {
                 && !replacesFrozen(outcome.stage(), measured.validation)) {
             return;
         }
-        folder.keep(measured.evaluation, model, card(outcome, measured, known));
+        folder.keep(
+                measured.evaluation,
+                model,
+                card(outcome, measured, scores.known().get()));
     }
 
     /** Compares a model with the first one on images that neither has seen. */

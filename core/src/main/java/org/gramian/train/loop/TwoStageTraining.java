@@ -78,12 +78,20 @@ public final class TwoStageTraining {
     private final TrainingData data;
     private final TrainingContext context;
     private final Targets targets;
+    private final Optional<Rival> rival;
 
     public TwoStageTraining(Model model, Recipe recipe, TrainingData data, TrainingContext context) {
+        this(model, recipe, data, context, Optional.empty());
+    }
+
+    /** @param rival of the head of stage 1 */
+    public TwoStageTraining(
+            Model model, Recipe recipe, TrainingData data, TrainingContext context, Optional<Rival> rival) {
         this.model = model;
         this.recipe = recipe;
         this.data = data;
         this.context = context;
+        this.rival = rival;
         this.targets =
                 Targets.of(recipe.loss(), data.parts().counts(model.head().classes()));
     }
@@ -211,8 +219,10 @@ public final class TwoStageTraining {
                     ? new HeadInference(model, training)
                             .unitRate(recipe.optimizer().rule().momentum())
                     : 1;
-            StageOutcome outcome = Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, scale), checkpoint);
-            if (outcome.early().isEmpty()) {
+            StageOutcome outcome =
+                    Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, scale), checkpoint, rival);
+            // an SVM on the trained descriptors takes longer than the epochs
+            if (outcome.early().isEmpty() && (rival.isEmpty() || !rival.get().isAheadOf(outcome.score()))) {
                 outcome = refit(training, stage.validator(), outcome);
             }
             return report(

@@ -103,7 +103,8 @@ record FoldFolder(Path path) {
         ModelFile.write(model(), model, card);
     }
 
-    private void removeMark() throws IOException {
+    /** Makes the model in the folder the result, also one that the run began with. */
+    void removeMark() throws IOException {
         Files.deleteIfExists(path.resolve(FIRST));
     }
 

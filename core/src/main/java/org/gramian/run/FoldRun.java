@@ -3,6 +3,8 @@ package org.gramian.run;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,15 +12,19 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.Conformal;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
+import org.gramian.basis.Subsample;
 import org.gramian.evaluate.Calibration;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Proportion;
 import org.gramian.evaluate.Proportion.Interval;
 import org.gramian.evaluate.Setting;
 import org.gramian.evaluate.Temperature;
@@ -33,6 +39,7 @@ import org.gramian.model.OpenSet.KnownImages;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.RunResult.FoldResult;
 import org.gramian.run.config.TrainConfig;
+import org.gramian.run.config.TrainConfig.Quality;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Cancellation;
@@ -41,8 +48,10 @@ import org.gramian.train.loop.Fit.StageOutcome;
 import org.gramian.train.loop.HeadSearch;
 import org.gramian.train.loop.History;
 import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.Rival;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.loop.TwoStageTraining;
 import org.gramian.train.recipe.Recipe;
 
@@ -58,6 +67,12 @@ final class FoldRun {
     private final Map<String, String> runOrigin;
     private final TrainingContext context;
     private boolean adopted;
+
+    /** Validation set, or training images out of fold, under the first model of all images; empty without one. */
+    private Optional<Evaluation> first = Optional.empty();
+
+    /** Time in which the first model was evaluated and written. */
+    private Duration ending = Duration.ZERO;
 
     FoldRun(
             RunPlan plan,
@@ -100,16 +115,23 @@ final class FoldRun {
                 && !Files.exists(folder.checkpoint())) {
             solveFirst(); // on all images: the result if the time ends before a better head is found
         }
+        if (frozenFirst
+                && !resumed) { // the time of solved heads is without that of features, which learned ones need too
+            extraction.computePlanned("training features", context.threads(), context::measuring);
+        }
+        Duration begun = context.cancellation().elapsed();
         boolean searched = plan.config().network().auto() && !resumed;
-        Optional<HeadSearch.Result> choice = searched ? chooseHead(training) : Optional.empty();
+        Optional<HeadSearch.Found> found = searched ? chooseHead(training) : Optional.empty();
+        Optional<HeadSearch.Result> choice = found.map(HeadSearch.Found::result);
+        TrainingData fitted =
+                data(found.flatMap(HeadSearch.Found::cost).map(this::inTime).orElse(fold.parts()));
         if (choice.isPresent() && recipe.solver().isPresent()) {
             recipe = recipe.withSolver(LinearSolver.parse(choice.get().best().classifier()));
         }
-        Head head = choice.map(
-                        found -> plan.head(fold, Pooling.parse(found.best().pooling())))
+        Head head = choice.map(best -> plan.head(fold, Pooling.parse(best.best().pooling())))
                 .orElseGet(() -> plan.head(fold));
         if (frozenFirst && !resumed) {
-            solve(head, recipe.frozen(), training, (outcome, scores, model) -> { // a good model early
+            solve(head, recipe.frozen(), fitted, training, (outcome, scores, model) -> { // a good model early
                 Optional<KnownImages> known = scores.known().get();
                 Measured measured = measured(outcome, scores);
                 keepOutOfFold(scores);
@@ -120,7 +142,17 @@ final class FoldRun {
                 frozenFirst ? plan.secondHead(fold, head) : head,
                 plan.seed(),
                 extraction.extractor().network())) {
-            Optional<Cancellation.Reason> early = train(model, frozenFirst ? recipe.training() : recipe, training);
+            Duration solving = resumed
+                    ? ChronoUnit.FOREVER.getDuration()
+                    : context.cancellation().elapsed().minus(begun);
+            Optional<Cancellation.Reason> early = frozenFirst
+                    ? train(model, recipe.training(), data(fold.parts()), training, rival(solving))
+                    : train(model, recipe, fitted, training, Optional.empty());
+            if (frozenFirst && !resumed && recipe.stage2().epochs() == 0) {
+                double seconds = context.cancellation().elapsed().minus(begun).toNanos() / 1e9;
+                double solved = solving.toNanos() / 1e9;
+                context.send(new TrainEvent.HeadLearned(seconds - solved, solved));
+            }
             if (early.filter(Cancellation.Reason.CANCELLED::equals).isPresent()) {
                 if (Files.exists(folder.frozen())) {
                     folder.adoptFrozen(); // the best so far, until the run resumes
@@ -144,8 +176,10 @@ final class FoldRun {
     /**
      * Solves a classifier on average pooling and keeps it until there is a better model: the result of a run that is interrupted
      * or out of time before that.
+     *
+     * @return the time in which it was evaluated and written
      */
-    void solveFirst() throws IOException {
+    Duration solveFirst() throws IOException {
         Backbone backbone = extraction.extractor().network().backbone();
         Pooling average = HeadSearch.baseline(backbone)
                 .resolve(backbone, fold.parts().training().size());
@@ -154,18 +188,59 @@ final class FoldRun {
                 context.send(event);
             }
         });
+        int classes = plan.dataset().classes().size();
+        long pairs = fold.parts().training().stream()
+                .collect(Collectors.groupingBy(Sample::label, Collectors.counting()))
+                .values()
+                .stream()
+                .filter(count -> count > 1)
+                .count();
+        String solver = pairs == classes ? "lda" : "svm:C=10"; // of single images LDA knows no covariance
         solve(
-                new Head(average, plan.dataset().classes().size(), false),
-                plan.config().recipe().solved(),
+                new Head(average, classes, false),
+                plan.config().recipe().frozen().withSolver(LinearSolver.parse(solver)),
+                data(fold.parts()),
                 quiet,
                 (outcome, scores, model) -> {
+                    Duration begun = context.cancellation().elapsed();
                     Measured measured = measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
                     folder.keepFirstModel(measured.evaluation, model, card(outcome, measured, Optional.empty()));
+                    first = measured.unseen;
+                    ending = context.cancellation().elapsed().minus(begun);
                     context.send(new TrainEvent.FirstModel(
                             accuracy(measured.evaluation),
                             fold.parts().training().size(),
                             folder.model()));
                 });
+        return ending;
+    }
+
+    /** Reserves time to evaluate a head, and returns the images to which it can be fitted in the time that is left. */
+    private Parts inTime(HeadSearch.Cost cost) {
+        Cancellation cancellation = context.cancellation();
+        Parts parts = fold.parts();
+        int all = parts.training().size();
+        if (cancellation.budget().isEmpty()) {
+            return parts;
+        }
+        cancellation.reserve(ending.plus(
+                cost.describing(parts.test().size() + parts.validation().size())));
+        int most = cost.most(all, cancellation.remaining().orElseThrow());
+        if (most < 2 * plan.dataset().classes().size()) {
+            throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
+        }
+        if (most == all) {
+            return parts;
+        }
+        context.warn("the time budget suffices to fit the classifier to %d of %d training images".formatted(most, all));
+        List<Integer> labels = parts.training().stream().map(Sample::label).toList();
+        return new Parts(
+                Subsample.stratified(labels, 1, plan.seed()).subList(0, most).stream()
+                        .sorted()
+                        .map(parts.training()::get)
+                        .toList(),
+                parts.validation(),
+                parts.test());
     }
 
     @FunctionalInterface
@@ -173,21 +248,23 @@ final class FoldRun {
         void solved(StageOutcome outcome, TwoStageTraining.Scores scores, Model model) throws IOException;
     }
 
-    private void solve(Head head, Recipe recipe, TrainingContext training, SolvedCallback callback) throws IOException {
+    private void solve(Head head, Recipe recipe, TrainingData data, TrainingContext training, SolvedCallback callback)
+            throws IOException {
         TrainingContext unsaved = training.withCheckpointing(
                 Checkpointing.every(training.checkpointing().interval()));
         try (Model model =
                 InitialModel.model(head, plan.seed(), extraction.extractor().network())) {
-            new TwoStageTraining(model, recipe, data(), unsaved)
+            new TwoStageTraining(model, recipe, data, unsaved)
                     .run((outcome, scores) -> callback.solved(outcome, scores, model));
         }
     }
 
     /** Trains; a time budget that ends before the first step leaves the model on frozen features, if there is one. */
-    private Optional<Cancellation.Reason> train(Model model, Recipe recipe, TrainingContext training)
+    private Optional<Cancellation.Reason> train(
+            Model model, Recipe recipe, TrainingData data, TrainingContext training, Optional<Rival> rival)
             throws IOException {
         try {
-            return new TwoStageTraining(model, recipe, data(), training)
+            return new TwoStageTraining(model, recipe, data, training, rival)
                     .run((outcome, scores) -> keep(outcome, scores, model));
         } catch (InterruptedTrainingException stopped) {
             if (!Files.exists(folder.frozen())) {
@@ -200,6 +277,16 @@ final class FoldRun {
         }
     }
 
+    /** Returns the solved head as the rival of a learned one, which has as much time; empty if it may gain as long as it does. */
+    private Optional<Rival> rival(Duration solving) throws IOException {
+        return plan.settings().get(TrainConfig.QUALITY) == Quality.BEST
+                ? Optional.empty()
+                : folder.firstValidation().map(solved -> {
+                    Proportion accuracy = solved.accuracy();
+                    return new Rival(1 - accuracy.value(), accuracy.count(), solving);
+                });
+    }
+
     private void adopt(String reason) throws IOException {
         context.warn(reason + "; keeping the model with the frozen backbone");
         if (Files.exists(folder.frozen())) { // else the files of stage 1 are those of the fold
@@ -209,26 +296,32 @@ final class FoldRun {
     }
 
     /** Selects the head by a search on the training images, once for a fold: a resumed run keeps its choice. Empty for too few images. */
-    private Optional<HeadSearch.Result> chooseHead(TrainingContext training) throws IOException {
+    private Optional<HeadSearch.Found> chooseHead(TrainingContext training) throws IOException {
         Optional<HeadSearch.Result> kept = folder.candidates();
         Optional<LinearSolver> given = plan.settings().wanted().has("network.classifier")
                 ? plan.config().recipe().solver()
                 : Optional.empty();
-        Optional<HeadSearch.Result> result = kept.isPresent()
-                ? kept
-                : new HeadSearch(data(), training, plan.dataset().classes().size(), given, plan.seed()).run();
+        Optional<HeadSearch.Found> result = kept.isPresent()
+                ? kept.map(before -> new HeadSearch.Found(before, Optional.empty()))
+                : new HeadSearch(
+                                data(fold.parts()),
+                                training,
+                                plan.dataset().classes().size(),
+                                given,
+                                plan.seed())
+                        .run();
         if (kept.isEmpty() && result.isPresent()) {
-            folder.keepCandidates(result.get());
+            folder.keepCandidates(result.get().result());
         }
-        result.ifPresent(found -> context.send(found.chosen()));
+        result.ifPresent(found -> context.send(found.result().chosen()));
         return result;
     }
 
     private RunArtifacts artifacts() {
-        return new RunArtifacts(folder, plan, fold.name(), data(), context);
+        return new RunArtifacts(folder, plan, fold.name(), data(fold.parts()), context);
     }
 
-    private TrainingData data() {
+    private TrainingData data(Parts parts) {
         Map<String, Integer> duplicates = new HashMap<>();
         for (int group = 0; group < plan.duplicates().size(); group++) {
             for (int index : plan.duplicates().get(group)) {
@@ -236,7 +329,7 @@ final class FoldRun {
             }
         }
         return new TrainingData(
-                fold.parts(),
+                parts,
                 plan.config().trainingCrops(),
                 plan.config().testPlan().testing(),
                 extraction,
@@ -244,7 +337,8 @@ final class FoldRun {
                 Optional.empty());
     }
 
-    private record Measured(Evaluation evaluation, Optional<Evaluation> validation) {}
+    /** @param unseen the validation set, or some training images out of fold */
+    private record Measured(Evaluation evaluation, Optional<Evaluation> validation, Optional<Evaluation> unseen) {}
 
     private Measured measured(StageOutcome outcome, TwoStageTraining.Scores scores) {
         Measured measured = measured(scores, outcome.classifier().flatMap(TrainEvent.Solved::calibration));
@@ -267,11 +361,15 @@ final class FoldRun {
         List<Sample> samples = fold.parts().validation();
         if (samples.isEmpty()) {
             Temperature none = calibrated.map(by -> new Temperature(1, by)).orElse(Temperature.NONE);
-            return new Measured(plain.calibrated(none), Optional.empty());
+            Optional<Evaluation> outOfFold = Optional.of(scores.outOfFold())
+                    .filter(found -> !found.isEmpty())
+                    .map(found -> evaluation(List.copyOf(found.keySet()), List.copyOf(found.values())));
+            return new Measured(plain.calibrated(none), Optional.empty(), outOfFold);
         }
         Evaluation validation = evaluation(samples, scores.validation().get());
         Temperature temperature = Temperature.fit(validation.predictions(), calibrated);
-        return new Measured(plain.calibrated(temperature), Optional.of(validation.calibrated(temperature)));
+        Optional<Evaluation> unseen = Optional.of(validation.calibrated(temperature));
+        return new Measured(plain.calibrated(temperature), unseen, unseen);
     }
 
     private Evaluation evaluation(List<Sample> samples, List<Logits> logits) {
@@ -294,21 +392,59 @@ final class FoldRun {
         if (outcome.result().isPresent()) {
             outcome.result().get().write(folder.path());
         }
-        Optional<KnownImages> known = scores.known().get();
         Measured measured = measured(outcome, scores);
         keepOutOfFold(scores);
+        if (isWorseThanFirst(measured.unseen)) {
+            folder.removeMark();
+            adopted = true;
+            return;
+        }
         if (outcome.stage() == 1 && plan.config().recipe().stage2().epochs() > 0) {
             folder.keepFirst(measured.evaluation, measured.validation);
         } else if ((outcome.stage() == 2 || Files.exists(folder.frozen()))
                 && !replacesFrozen(outcome.stage(), measured.validation)) {
             return;
         }
-        folder.keep(measured.evaluation, model, card(outcome, measured, known));
+        folder.keep(
+                measured.evaluation,
+                model,
+                card(outcome, measured, scores.known().get()));
+    }
+
+    /** Compares a model with the first one on images that neither has seen. */
+    private boolean isWorseThanFirst(Optional<Evaluation> unseen) {
+        if (first.isEmpty() || unseen.isEmpty() || Files.exists(folder.frozen())) {
+            return false;
+        }
+        Set<String> names =
+                unseen.get().predictions().stream().map(ImagePrediction::name).collect(Collectors.toSet());
+        Evaluation all = first.get();
+        Evaluation before = new Evaluation(
+                all.setting(),
+                all.classes(),
+                all.predictions().stream()
+                        .filter(one -> names.contains(one.name()))
+                        .toList(),
+                all.temperature());
+        Calibration.Gain gain = Calibration.Gain.of(before, unseen.get());
+        if (gain.isSignificantLoss()) {
+            context.warn(String.format(
+                    Locale.ROOT,
+                    "log loss of %d images %.3f, of the first model %.3f: higher by %.3f ± %.3f; keeping the first model",
+                    names.size(),
+                    unseen.get().calibration().logLoss(),
+                    before.calibration().logLoss(),
+                    -gain.mean(),
+                    gain.standardError()));
+        }
+        return gain.isSignificantLoss();
     }
 
     private void keepOutOfFold(TwoStageTraining.Scores scores) throws IOException {
-        if (!scores.training().isEmpty()) {
-            folder.keepOutOfFold(evaluation(fold.parts().training(), scores.training()));
+        if (!scores.outOfFold().isEmpty()) {
+            folder.keepOutOfFold(evaluation(
+                    List.copyOf(scores.outOfFold().keySet()),
+                    List.copyOf(scores.outOfFold().values())));
         }
     }
 

@@ -39,19 +39,16 @@ import org.gramian.train.loop.TrainingData;
  * Files for the report, written beside the model of a fold: its gallery (thumbnails and descriptors) and statistics of
  * its pooling. A failure is only a warning, since the model is complete.
  *
- * @param context context of the run; these files may use the whole time budget, the reserved time included
+ * @param context context of the fold; these files may use its whole time budget, the reserved time included
  */
 record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData data, TrainingContext context) {
-    /** Share of the time budget after which these files are left out: the report takes the rest. */
-    private static final double REPORT_SHARE = 0.95;
-
     /** Writes the files that are missing or belong to an earlier model. */
     Optional<Cancellation.Reason> complete(Optional<Model> trained) {
         if (!plan.config().get(TrainConfig.GALLERY)) {
             return Optional.empty();
         }
         TrainingContext limited = context.withListener(event -> {
-            if (context.cancellation().isUsed(REPORT_SHARE)) {
+            if (context.cancellation().isUsed(1)) {
                 throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
             }
             context.send(event);

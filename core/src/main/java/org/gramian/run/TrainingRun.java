@@ -67,14 +67,16 @@ public record TrainingRun(
     /** Images between two looks at the clock. */
     private static final int GROUP = 128;
 
-    /** Share of the time left for checking images and for features: choice and fitting of the head take as long. */
-    private static final double FEATURES_SHARE = 0.5;
-
     /** Sampled images by those expected to fit: the first batches are slower than the rest. */
     private static final double HEADROOM = 1.3;
 
-    /** Part of the time budget for evaluation and report. */
-    private static final int ENDING = 10;
+    /** Time of the report by that of evaluating and writing the first model, whose code is cold too. */
+    private static final int REPORT = 2;
+
+    /** Part of the time budget for the report: at least, and where no first model was measured. */
+    private static final int LEAST_ENDING = 100;
+
+    private static final int ENDING = 20;
 
     private static final String CHECKING = "checking images";
     private static final String FEATURES = "training features";
@@ -158,11 +160,16 @@ public record TrainingRun(
                         context.send(event); // findings of the sample are not those of the dataset
                     }
                 }));
-        if (!first.trainFirst(folder, folds) || budget.isEmpty()) {
+        Optional<FirstModel> model = first.trainFirst(folder, folds);
+        if (model.isEmpty() || budget.isEmpty()) {
             return whole;
         }
-        cancellation.reserve(budget.get().dividedBy(ENDING));
-        double left = FEATURES_SHARE * cancellation.remaining().orElseThrow().toNanos() / 1e9;
+        Duration report = model.get().ending.multipliedBy(REPORT);
+        Duration least = budget.get().dividedBy(LEAST_ENDING);
+        cancellation.reserve(report.compareTo(least) > 0 ? report : least);
+        double left = forFeatures(cancellation.remaining().orElseThrow(), model.get().folds)
+                        .toNanos()
+                / 1e9;
         double checking = pace.seconds(CHECKING);
         double fitting = Math.min(HEADROOM * left / (checking + pace.seconds(FEATURES)), left / 2 / checking);
         TrainingRun rest = whole.sampled(Math.max(first.dataset.samples().size(), (int) fitting));
@@ -173,14 +180,23 @@ public record TrainingRun(
         return rest;
     }
 
+    /** Returns the part of the time left for checking images and for features: the head of each fold takes as long. */
+    private static Duration forFeatures(Duration left, int folds) {
+        return left.dividedBy(folds + 1L);
+    }
+
+    /** @param ending time of its evaluation and writing */
+    private record FirstModel(Duration ending, int folds) {}
+
     /** Trains the first model on the images of this trainer; not if these do not suffice: training on all images says why. */
-    private boolean trainFirst(Path folder, FoldSelection folds) throws IOException, InterruptedException {
+    private Optional<FirstModel> trainFirst(Path folder, FoldSelection folds) throws IOException, InterruptedException {
         RunPlan plan;
         try {
             plan = plan(audit());
         } catch (UnfitDataException | ConfigException unfit) {
-            return false;
+            return Optional.empty();
         }
+        Duration[] ending = {Duration.ZERO};
         RunPlan selected = folds.select(plan);
         FoldPlan fold = selected.folds().getFirst();
         Files.createDirectories(folder);
@@ -190,10 +206,10 @@ public record TrainingRun(
             compute(selected, folder, (extraction, origin) -> {
                 FoldFolder place = FoldFolder.make(folder.resolve(fold.place()));
                 planFeatures(selected.only(List.of(fold.name())), extraction, _ -> true);
-                new FoldRun(selected, fold, place, extraction, origin, context).solveFirst();
+                ending[0] = new FoldRun(selected, fold, place, extraction, origin, context).solveFirst();
             });
         }
-        return true;
+        return Optional.of(new FirstModel(ending[0], selected.folds().size()));
     }
 
     /** Returns the trainer of a stratified random sample, with images of each class and part of a split. */
@@ -305,35 +321,49 @@ public record TrainingRun(
     }
 
     private RunResult locked(RunPlan plan, AuditReport audit, Path folder) throws IOException {
-        List<FoldResult> done = new ArrayList<>();
+        int folds = plan.folds().size();
+        List<Optional<FoldResult>> results = new ArrayList<>();
         Optional<Cancellation.Reason> early = Optional.empty();
         Cancellation cancellation = context.cancellation();
-        cancellation.budget().ifPresent(all -> cancellation.reserve(all.dividedBy(ENDING)));
+        if (cancellation.reserved().isZero()) {
+            cancellation.budget().ifPresent(all -> cancellation.reserve(all.dividedBy(ENDING)));
+        }
         try {
-            if (cancellation.isUsed(1)) {
-                throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
-            }
             compute(plan, folder, (extraction, origin) -> {
+                requireTime(cancellation);
                 RunPlan inTime = planFeatures(plan, new ExistingRun(folder), extraction);
-                for (int i = 0; i < plan.folds().size(); i++) {
-                    FoldResult result = fold(inTime, i, folder, extraction, origin)
-                            .orElseThrow(() -> new InterruptedTrainingException(Cancellation.Reason.CANCELLED));
-                    done.add(result);
-                    result.early().ifPresent(reason -> {
-                        throw new InterruptedTrainingException(reason);
-                    });
+                while (results.size() < folds) { // each fold has an equal part of the time that is left
+                    requireTime(cancellation);
+                    TrainingContext part = context.withCancellation(cancellation.part(folds - results.size()));
+                    results.add(fold(inTime, results.size(), folder, extraction, origin, part));
                 }
             });
         } catch (InterruptedTrainingException stopped) {
             early = Optional.of(stopped.reason());
-            for (FoldPlan fold : plan.folds().subList(done.size(), plan.folds().size())) {
-                FoldFolder place = new FoldFolder(folder.resolve(fold.place()));
-                if (Files.exists(place.model())) { // the first model, or that on frozen features
-                    done.add(new FoldResult(place.path(), place.evaluation(), Optional.empty(), early));
-                }
+            for (FoldPlan fold : plan.folds().subList(results.size(), folds)) {
+                results.add(unfinished(fold, folder, stopped.reason()));
             }
         }
-        return new RunResult(done, audit, early);
+        List<FoldResult> done = results.stream().flatMap(Optional::stream).toList();
+        boolean late = done.size() < folds
+                || done.stream().anyMatch(fold -> fold.early().isPresent());
+        return new RunResult(
+                done, audit, early.or(() -> late ? Optional.of(Cancellation.Reason.OUT_OF_TIME) : Optional.empty()));
+    }
+
+    private static void requireTime(Cancellation cancellation) {
+        cancellation.reason().ifPresent(reason -> {
+            throw new InterruptedTrainingException(reason);
+        });
+    }
+
+    /** Returns the model that an interrupted fold has: the first one, or that on frozen features. */
+    private static Optional<FoldResult> unfinished(FoldPlan fold, Path folder, Cancellation.Reason reason)
+            throws IOException {
+        FoldFolder place = new FoldFolder(folder.resolve(fold.place()));
+        return Files.exists(place.model())
+                ? Optional.of(new FoldResult(place.path(), place.evaluation(), Optional.empty(), Optional.of(reason)))
+                : Optional.empty();
     }
 
     @FunctionalInterface
@@ -394,7 +424,9 @@ public record TrainingRun(
                 .toList();
         int most = Math.min(order.size(), sample.used());
         int done = 0;
-        Optional<Duration> end = context.cancellation().remaining().map(left -> left.dividedBy(2));
+        Optional<Duration> end = context.cancellation()
+                .remaining()
+                .map(left -> left.minus(forFeatures(left, plan.folds().size())));
         while (done < most && (done == 0 || !hasReached(end))) {
             int start = done;
             // the first group may be all images of the first model, whose features are in the cache then
@@ -442,8 +474,14 @@ public record TrainingRun(
         }
     }
 
+    /** Trains a fold; out of time it has the model that it has by then, if any. */
     private Optional<FoldResult> fold(
-            RunPlan plan, int index, Path folder, FeatureExtraction extraction, Map<String, String> origin)
+            RunPlan plan,
+            int index,
+            Path folder,
+            FeatureExtraction extraction,
+            Map<String, String> origin,
+            TrainingContext part)
             throws IOException {
         FoldPlan fold = plan.folds().get(index);
         int all = plan.folds().size();
@@ -456,7 +494,22 @@ public record TrainingRun(
                 fold.validationSource(),
                 fold.parts().test().size()));
         FoldFolder place = FoldFolder.make(folder.resolve(fold.place()));
-        Optional<FoldResult> result = new FoldRun(plan, fold, place, extraction, origin, context).run();
+        Optional<FoldResult> result;
+        try {
+            result = Optional.of(new FoldRun(plan, fold, place, extraction, origin, part)
+                    .run()
+                    .orElseThrow(() -> new InterruptedTrainingException(Cancellation.Reason.CANCELLED)));
+        } catch (InterruptedTrainingException stopped) {
+            if (stopped.reason() == Cancellation.Reason.CANCELLED) {
+                throw stopped;
+            }
+            result = unfinished(fold, folder, stopped.reason());
+        }
+        if (result.flatMap(FoldResult::early)
+                .filter(Cancellation.Reason.CANCELLED::equals)
+                .isPresent()) {
+            throw new InterruptedTrainingException(Cancellation.Reason.CANCELLED);
+        }
         result.ifPresent(one -> context.send(
                 new TrainEvent.FoldDone(index + 1, all, one.folder(), FoldRun.accuracy(one.evaluation()))));
         return result;

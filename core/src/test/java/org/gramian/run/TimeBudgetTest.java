@@ -50,12 +50,18 @@ final class TimeBudgetTest {
 
     private RunResult train(Dataset data, String place, Cancellation cancellation, Consumer<TrainEvent> also)
             throws IOException, InterruptedException {
+        return train(data, place, Protocol.parse("holdout:0.25"), cancellation, also);
+    }
+
+    private RunResult train(
+            Dataset data, String place, Protocol protocol, Cancellation cancellation, Consumer<TrainEvent> also)
+            throws IOException, InterruptedException {
         return TrainingRun.of(data)
                 .with(Settings.NONE
                         .with("network.backbone", "filters")
                         .with("data.crops", CropPlan.parse("resize:24"))
                         .with("gallery", "false")
-                        .with("data.protocol", Protocol.parse("holdout:0.25")))
+                        .with("data.protocol", protocol))
                 .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))
                 .with(TrainingContext.of(Device.CPU)
                         .withThreads(2)
@@ -95,6 +101,20 @@ final class TimeBudgetTest {
                 .isBetween(sample.used() / 5, sample.used() / 3);
         assertThat(now.get()).isLessThan(Duration.ofSeconds(24).toNanos());
         assertThat(folder.resolve("run/first-model")).doesNotExist();
+    }
+
+    /** Every comparison of a head takes two seconds: the time of a fold ends in its search, that of the others does not. */
+    @Test
+    void everyFoldHasAModelWithinItsPartOfTheBudget() throws IOException, InterruptedException {
+        Cancellation budget = Cancellation.after(Duration.ofSeconds(30), now::get);
+        RunResult result = train(dataset.orElseThrow(), "run", Protocol.parse("kfold:3"), budget, event -> {
+            if (event instanceof TrainEvent.HeadCandidate) {
+                now.addAndGet(Duration.ofSeconds(2).toNanos());
+            }
+        });
+        assertThat(result.folds()).hasSize(3);
+        assertThat(result.folds()).allSatisfy(fold -> assertThat(fold.model()).isRegularFile());
+        assertThat(now.get()).isLessThan(Duration.ofSeconds(30).toNanos());
     }
 
     @Test

@@ -155,6 +155,11 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                         + testAccuracy(first.test()) + "; written to " + first.model());
             case TrainEvent.HeadCandidate candidate -> show(candidate);
             case TrainEvent.HeadChosen chosen -> show(chosen);
+            case TrainEvent.HeadLearned learned ->
+                detail("learned head: %s, %.0f %% of the time of all heads"
+                        .formatted(
+                                EpochText.time(Duration.ofMillis((long) (1e3 * learned.seconds()))),
+                                100 * learned.share()));
             case TrainEvent.Solved found -> detail("classifier " + solution(found));
             case TrainEvent.Refitted refit -> detail(refit(refit));
             case TrainEvent.StageStarted started ->

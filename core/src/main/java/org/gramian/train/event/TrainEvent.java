@@ -122,6 +122,19 @@ public sealed interface TrainEvent {
             implements TrainEvent {}
 
     /**
+     * A head was learned by epochs in competition with a solved one.
+     *
+     * @param seconds time of learning
+     * @param solvedSeconds time of comparing heads and solving the selected one
+     */
+    record HeadLearned(double seconds, double solvedSeconds) implements TrainEvent {
+        /** Returns the share of learning in the time of both. */
+        public double share() {
+            return seconds / (seconds + solvedSeconds);
+        }
+    }
+
+    /**
      * A classifier was fitted by a solver.
      *
      * @param classifier as {@code svm}

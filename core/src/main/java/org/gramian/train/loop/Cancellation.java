@@ -48,12 +48,23 @@ public final class Cancellation {
     /**
      * Reserves time of the budget for evaluation and report after training.
      *
-     * @return the reserved time: at most half of the budget, zero without one
+     * @return the reserved time: at most half of the time that is left, zero without a budget
      */
     public Duration reserve(Duration time) {
-        Duration most = budget.map(all -> all.dividedBy(2)).orElse(Duration.ZERO);
+        Duration left = budget.map(all -> all.minus(watch.elapsed())).orElse(Duration.ZERO);
+        Duration most = left.isPositive() ? left.dividedBy(2) : Duration.ZERO;
         reserve = time.compareTo(most) < 0 ? time : most;
         return reserve;
+    }
+
+    public Duration reserved() {
+        return reserve;
+    }
+
+    /** Returns a view of the first of several equal parts of the time that is left, with a reserve of its own. */
+    public Cancellation part(int parts) {
+        return new Cancellation(
+                cancelled, watch, remaining().map(left -> watch.elapsed().plus(left.dividedBy(parts))));
     }
 
     public Optional<Reason> reason() {

@@ -1,6 +1,7 @@
 package org.gramian.train.loop;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Objects;
 import java.util.Optional;
@@ -28,13 +29,19 @@ public final class Fit {
     private final TrainingContext context;
     private final StageState state;
     private final Steps steps;
+    private final Optional<Rival> rival;
+    private final Duration start;
+    private final int begun;
     private StageProgress progress;
 
-    private Fit(TrainingStage stage, StageState state, Steps steps, StageProgress progress) {
+    private Fit(TrainingStage stage, StageState state, Steps steps, Optional<Rival> rival, StageProgress progress) {
         this.stage = stage;
         this.context = stage.context();
         this.state = state;
         this.steps = steps;
+        this.rival = rival;
+        this.start = context.cancellation().elapsed();
+        this.begun = progress.epoch();
         this.progress = progress;
     }
 
@@ -56,6 +63,16 @@ public final class Fit {
     public static StageOutcome run(
             TrainingStage stage, StageProgress start, Checkpointing.@Nullable Checkpoint checkpoint)
             throws IOException {
+        return run(stage, start, checkpoint, Optional.empty());
+    }
+
+    /** Trains one stage, which a rival ends early. */
+    static StageOutcome run(
+            TrainingStage stage,
+            StageProgress start,
+            Checkpointing.@Nullable Checkpoint checkpoint,
+            Optional<Rival> rival)
+            throws IOException {
         stage.context().checkpointing().start();
         StageProgress progress = checkpoint == null ? start : checkpoint.progress();
         try (StageState state =
@@ -67,7 +84,7 @@ public final class Fit {
                 state.keepBest();
             }
             try (Steps steps = Steps.of(stage, state.optimizer(), stage.model().groups(progress.scale()))) {
-                return new Fit(stage, state, steps, progress).epochs();
+                return new Fit(stage, state, steps, rival, progress).epochs();
             }
         }
     }
@@ -76,7 +93,7 @@ public final class Fit {
         StageRecipe recipe = stage.stageRecipe();
         context.send(
                 new TrainEvent.StageStarted(stage.number(), recipe.epochs(), stage.stepsPerEpoch(), stage.crops()));
-        while (progress.epoch() < recipe.epochs() && !isStopped()) {
+        while (progress.epoch() < recipe.epochs() && whyStopped().isEmpty()) {
             steps.startEpoch(stage.order(progress), stage.epochNumber(progress.epoch()));
             while (progress.step() < stage.stepsPerEpoch()) {
                 Optional<Cancellation.Reason> reason = context.cancellation().reason();
@@ -153,23 +170,41 @@ public final class Fit {
         return decays ? score.error() <= progress.initial().error() : score.isBetterThan(progress.best());
     }
 
-    private boolean isStopped() {
-        return stage.stageRecipe().schedule().ended(progress.validations());
+    private Optional<String> whyStopped() {
+        StageRecipe recipe = stage.stageRecipe();
+        if (recipe.schedule().ended(progress.validations())) {
+            return Optional.of("early stopping");
+        }
+        if (rival.isEmpty() || progress.step() > 0) {
+            return Optional.empty();
+        }
+        if (rival.get().isOutOfReach(progress.validations(), recipe.epochs() - progress.epoch())) {
+            return Optional.of("the solved head is out of reach");
+        }
+        int epochs = progress.epoch() - begun; // of this process
+        Duration passed = context.cancellation().elapsed().minus(start);
+        return epochs > 0
+                        && passed.dividedBy(epochs)
+                                        .multipliedBy(epochs + 1L)
+                                        .compareTo(rival.get().limit())
+                                > 0
+                ? Optional.of("as much time as the solved heads took")
+                : Optional.empty();
     }
 
     private StageOutcome ended() {
         restoreBest();
-        boolean stopped = isStopped();
+        Optional<String> stopped = whyStopped();
         Improvement improvement = Improvement.of(progress.validations());
         context.send(new TrainEvent.StageDone(
-                stage.number(), progress.epoch(), progress.kept(), stopped ? "early stopping" : "all epochs done"));
+                stage.number(), progress.epoch(), progress.kept(), stopped.orElse("all epochs done")));
         StageResult result = new StageResult(
                 stage.number(),
                 stage.stageRecipe().epochs(),
                 progress.epoch(),
                 progress.kept() + 1,
                 stage.validator() != null,
-                Optional.of(improvement).filter(fall -> fall.isRelevant() && !stopped),
+                Optional.of(improvement).filter(fall -> fall.isRelevant() && stopped.isEmpty()),
                 Optional.empty());
         return new StageOutcome(
                 stage.number(), Optional.empty(), progress.best(), Optional.of(result), Optional.empty());

@@ -113,6 +113,50 @@ public record HeadSearch(
         }
     }
 
+    /** Result of a search with the time that the selected head took in it. */
+    public record Found(Result result, Optional<Cost> cost) {}
+
+    /**
+     * Seconds for some images: descriptors, their products, and solving from those.
+     *
+     * @param size length of the descriptors
+     */
+    public record Cost(int images, long size, double descriptors, double products, double solving) {
+        /** The last fit also solves for all images, writes the model and fits the distances from the classes. */
+        private static final double HEADROOM = 2;
+
+        /** Returns the time to describe images. */
+        public Duration describing(int count) {
+            return duration(HEADROOM * descriptors * count / images);
+        }
+
+        /** Returns the time to fit the head: products take the square of the images, solving the cube, up to the length of descriptors. */
+        public Duration fitting(int count) {
+            double share = (double) count / images;
+            double side = Math.min(count, (double) size) / images;
+            return duration(HEADROOM * share * (descriptors + side * (products + side * solving)));
+        }
+
+        /** Returns the number of images, at most all, to which the head can be fitted in a time. */
+        public int most(int all, Duration time) {
+            int low = 0;
+            int high = all;
+            while (low < high) {
+                int middle = (low + high + 1) / 2;
+                if (fitting(middle).compareTo(time) <= 0) {
+                    low = middle;
+                } else {
+                    high = middle - 1;
+                }
+            }
+            return low;
+        }
+
+        private static Duration duration(double seconds) {
+            return Duration.ofNanos((long) (1e9 * seconds));
+        }
+    }
+
     private FrozenBackbone network() {
         return data.extraction().extractor().network();
     }
@@ -184,7 +228,7 @@ public record HeadSearch(
     }
 
     /** Compares the candidates on at most {@value #MOST_IMAGES} training images. */
-    public Optional<Result> run() throws IOException {
+    public Optional<Found> run() throws IOException {
         int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
         List<Sample> some = data.some(most);
         try (Scope _ = Scope.open();
@@ -207,7 +251,8 @@ public record HeadSearch(
     }
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Scored(List<Member> members, LinearSolver solver, double accuracy, boolean[] correct) {
+    private record Scored(
+            List<Member> members, LinearSolver solver, double accuracy, boolean[] correct, double seconds) {
         long size() {
             return members.stream().mapToLong(Member::size).sum();
         }
@@ -227,6 +272,15 @@ public record HeadSearch(
             return Math.sqrt(accuracy * (1 - accuracy) / correct.length);
         }
 
+        Cost cost() {
+            return new Cost(
+                    correct.length,
+                    size(),
+                    members.stream().mapToDouble(Member::descriptors).sum(),
+                    members.stream().mapToDouble(Member::products).sum(),
+                    seconds);
+        }
+
         HeadCandidate entry(Scored selected) {
             return new HeadCandidate(
                     name(),
@@ -240,7 +294,8 @@ public record HeadSearch(
         }
     }
 
-    private record Member(String name, String text, long size, RowProducts gram) {
+    /** @param descriptors seconds in which they were computed, as {@code products} for those of them with one another */
+    private record Member(String name, String text, long size, RowProducts gram, double descriptors, double products) {
         /** Returns the pooling with a final scale to a root mean square norm. */
         String scaled(double length) {
             String factor = String.format(Locale.ROOT, "%.4g", length / Math.sqrt(gram.meanSquare()));
@@ -262,7 +317,7 @@ public record HeadSearch(
             this.left = context.cancellation().remaining();
         }
 
-        Optional<Result> run() {
+        Optional<Found> run() {
             int[] every = eligible(IntStream.range(0, labels.length).toArray());
             if (every.length == 0) {
                 context.warn("too few training images of each class to compare heads:"
@@ -276,7 +331,17 @@ public record HeadSearch(
                     .toList();
             int[] first = eligible(
                     IntStream.range(0, labels.length).filter(i -> i % 3 == 0).toArray());
-            List<Candidate> kept = first.length < FEWEST_IMAGES / 4 ? singles : promising(singles, first);
+            List<Candidate> kept = singles;
+            if (first.length >= FEWEST_IMAGES / 4) {
+                try (Scope _ = Scope.open()) {
+                    Map<Candidate, Scored> some = score(singles, first);
+                    kept = promising(singles, some);
+                    if (!isTimeFor(kept.stream().map(some::get).toList(), every.length)) {
+                        all.addAll(some.values());
+                        return Optional.of(selected(first));
+                    }
+                }
+            }
             Map<Candidate, Scored> scored = score(kept, every);
             all.addAll(scored.values());
             for (int joined = 2; joined <= MOST_JOINED && joined <= scored.size() && !mostIsUsed(); joined++) {
@@ -293,13 +358,18 @@ public record HeadSearch(
                     }
                 }
             }
+            return Optional.of(selected(every));
+        }
+
+        /** Selects the shortest descriptor within one standard error of the best. */
+        private Found selected(int[] which) {
             Scored best = best();
             Scored selected = all.stream()
                     .filter(one ->
                             best.accuracy - one.accuracy <= CrossValidation.pairedError(best.correct, one.correct))
                     .min(Comparator.comparingLong(Scored::size).thenComparingDouble(one -> -one.accuracy))
                     .orElse(best);
-            Scored solved = solver.isPresent() || mostIsUsed() ? selected : withSvm(selected, every);
+            Scored solved = solver.isPresent() || mostIsUsed() ? selected : withSvm(selected, which);
             List<HeadCandidate> entries = all.stream()
                     .sorted(Comparator.comparing((Scored one) -> !one.equals(solved))
                             .thenComparing(Comparator.comparingDouble(Scored::accuracy)
@@ -307,7 +377,7 @@ public record HeadSearch(
                                     .thenComparingLong(Scored::size)))
                     .map(one -> one.entry(solved))
                     .toList();
-            return Optional.of(new Result(entries, every.length));
+            return new Found(new Result(entries, which.length), Optional.of(solved.cost()));
         }
 
         /** Returns the most accurate candidate, the shortest of equals. */
@@ -329,18 +399,14 @@ public record HeadSearch(
         }
 
         /** Returns the candidates that are not far behind the best on some images, and the baseline. */
-        private List<Candidate> promising(List<Candidate> singles, int[] which) {
-            Map<Candidate, Scored> scored;
-            try (Scope _ = Scope.open()) {
-                scored = score(singles, which);
-            }
+        private static List<Candidate> promising(List<Candidate> singles, Map<Candidate, Scored> scored) {
             Scored best = mostAccurate(scored);
             return singles.stream()
                     .filter(candidate -> {
                         Scored one = scored.get(candidate);
-                        return candidate.equals(singles.getFirst())
-                                || (one != null
-                                        && best.accuracy - one.accuracy
+                        return one != null
+                                && (candidate.equals(singles.getFirst())
+                                        || best.accuracy - one.accuracy
                                                 <= FAR_BEHIND * CrossValidation.pairedError(best.correct, one.correct));
                     })
                     .toList();
@@ -367,10 +433,11 @@ public record HeadSearch(
             long size = members.stream().mapToLong(Member::size).sum();
             return roomy(size).map(found -> {
                 try (Scope _ = Scope.open()) {
+                    double begun = seconds();
                     LabelledRows rows = labelled(joined(members), which);
                     CrossValidation scores =
                             Lda.crossValidation(rows, size, this::watch).orElseThrow();
-                    return new Scored(members, found, scores.accuracy(), scores.correct());
+                    return new Scored(members, found, scores.accuracy(), scores.correct(), seconds() - begun);
                 }
             });
         }
@@ -389,11 +456,12 @@ public record HeadSearch(
                 return lda;
             }
             LinearSolver svm = new Svm(OptionalDouble.of(10));
+            double begun = seconds();
             try (Scope _ = Scope.open()) {
                 LabelledRows rows = labelled(RowProducts.rowsOf(joined(lda.members)), which);
                 CrossValidation scores =
                         svm.solve(rows, this::watch).crossValidation().orElseThrow();
-                Scored other = new Scored(lda.members, svm, scores.accuracy(), scores.correct());
+                Scored other = new Scored(lda.members, svm, scores.accuracy(), scores.correct(), seconds() - begun);
                 add(other);
                 return other.accuracy - lda.accuracy > CrossValidation.pairedError(lda.correct, other.correct)
                         ? other
@@ -401,8 +469,23 @@ public record HeadSearch(
             }
         }
 
+        private double seconds() {
+            return context.cancellation().elapsed().toNanos() / 1e9;
+        }
+
         private void watch(String task, int done, int of) {
             context.throwIfInterrupted();
+        }
+
+        /** Whether heads can be compared on more images in less than half of the time that is left. */
+        private boolean isTimeFor(List<Scored> heads, int count) {
+            Duration needed =
+                    heads.stream().map(one -> one.cost().fitting(count)).reduce(Duration.ZERO, Duration::plus);
+            return !mostIsUsed()
+                    && context.cancellation()
+                            .remaining()
+                            .filter(now -> now.compareTo(needed) < 0)
+                            .isEmpty();
         }
 
         /** Whether more than half of the time that remained at the start is used. */
@@ -456,6 +539,7 @@ public record HeadSearch(
         private Member describe(Candidate candidate, int[] which) {
             Pooling pooling = resolved(candidate);
             long size = pooling.descriptorSize(backbone().channels());
+            double begun = seconds();
             try (Scope scope = Scope.open();
                     ParameterSet parameters = pooling.initialize(
                             backbone().channels(), new SplittableRandom(seed), DType.F32, context.device())) {
@@ -485,9 +569,11 @@ public record HeadSearch(
                         rows.slice(0, start, start + indices.length).copyFrom(made);
                     }
                 }
+                double described = seconds();
                 RowProducts gram = RowProducts.of(rows);
                 scope.keep(gram.products());
-                return new Member(candidate.name(), pooling.text(), size, gram);
+                return new Member(
+                        candidate.name(), pooling.text(), size, gram, described - begun, seconds() - described);
             }
         }
     }

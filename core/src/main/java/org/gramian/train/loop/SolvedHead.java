@@ -2,10 +2,12 @@ package org.gramian.train.loop;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import org.gramian.basis.CountSketch;
 import org.gramian.image.dataset.Sample;
@@ -49,12 +51,15 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
      */
     record Solution(Solved solved, Optional<CrossValidation> scores, LabelledRows rows, FeatureTable table)
             implements AutoCloseable {
-        /** Returns the out-of-fold log probabilities of each image; empty without a cross-validation. */
-        List<Logits> outOfFold() {
-            return scores.stream()
-                    .flatMap(found -> found.logProbabilities().stream())
-                    .map(Logits::of)
-                    .toList();
+        SequencedMap<Sample, Logits> outOfFold() {
+            SequencedMap<Sample, Logits> all = new LinkedHashMap<>();
+            scores.ifPresent(found -> {
+                List<double[]> ofImages = found.logProbabilities();
+                for (int i = 0; i < ofImages.size(); i++) {
+                    all.put(table.samples().get(i), Logits.of(ofImages.get(i)));
+                }
+            });
+            return all;
         }
 
         @Override
@@ -115,7 +120,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
             }
             return new KnownImages(
                     solution.table().samples().stream().map(Sample::label).toList(),
-                    solution.outOfFold(),
+                    List.copyOf(solution.outOfFold().values()),
                     ofImages);
         });
     }

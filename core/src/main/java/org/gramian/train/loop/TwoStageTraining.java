@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
@@ -59,14 +60,14 @@ public final class TwoStageTraining {
     /**
      * Scores by the model at the end of a stage.
      *
-     * @param training out-of-fold scores of the training images; empty if the classifier was not cross-validated
+     * @param outOfFold scores of training images by cross-validation of a solved classifier; empty if there are none
      * @param known images that took no part in fitting, with their distances from the classes, which are fitted and set on demand; empty if
      *     there are none
      */
     public record Scores(
-            List<Logits> training,
             Supplier<List<Logits>> validation,
             Supplier<List<Logits>> test,
+            Map<Sample, Logits> outOfFold,
             Supplier<Optional<KnownImages>> known) {}
 
     /** Training images to which the distances from the classes are fitted, at most: their covariance hardly changes with more. */
@@ -77,12 +78,20 @@ public final class TwoStageTraining {
     private final TrainingData data;
     private final TrainingContext context;
     private final Targets targets;
+    private final Optional<Rival> rival;
 
     public TwoStageTraining(Model model, Recipe recipe, TrainingData data, TrainingContext context) {
+        this(model, recipe, data, context, Optional.empty());
+    }
+
+    /** @param rival of the head of stage 1 */
+    public TwoStageTraining(
+            Model model, Recipe recipe, TrainingData data, TrainingContext context, Optional<Rival> rival) {
         this.model = model;
         this.recipe = recipe;
         this.data = data;
         this.context = context;
+        this.rival = rival;
         this.targets =
                 Targets.of(recipe.loss(), data.parts().counts(model.head().classes()));
     }
@@ -152,9 +161,9 @@ public final class TwoStageTraining {
                     callback.stageDone(
                             new StageOutcome(1, Optional.empty(), ValidationScore.NONE, Optional.empty(), solved),
                             new Scores(
-                                    first.outOfFold(),
                                     () -> unseen,
                                     this::testScores,
+                                    first.outOfFold(),
                                     () -> fitKnown(head, first, last, unseen)));
                 }
             }
@@ -210,11 +219,14 @@ public final class TwoStageTraining {
                     ? new HeadInference(model, training)
                             .unitRate(recipe.optimizer().rule().momentum())
                     : 1;
-            StageOutcome outcome = Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, scale), checkpoint);
-            if (outcome.early().isEmpty()) {
+            StageOutcome outcome =
+                    Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, scale), checkpoint, rival);
+            // an SVM on the trained descriptors takes longer than the epochs
+            if (outcome.early().isEmpty() && (rival.isEmpty() || !rival.get().isAheadOf(outcome.score()))) {
                 outcome = refit(training, stage.validator(), outcome);
             }
-            return report(outcome, new Scores(List.of(), scores, this::testScores, () -> fitKnown(false, scores)), callback);
+            return report(
+                    outcome, new Scores(scores, this::testScores, Map.of(), () -> fitKnown(false, scores)), callback);
         }
     }
 
@@ -240,7 +252,8 @@ public final class TwoStageTraining {
             StageOutcome outcome = Fit.run(stage, StageProgress.startOf(2, initial, 1), checkpoint);
             return report(
                     outcome,
-                    new Scores(List.of(), scores, imageScores("test", data.parts().test()), () -> fitKnown(true, scores)),
+                    new Scores(
+                            scores, imageScores("test", data.parts().test()), Map.of(), () -> fitKnown(true, scores)),
                     callback);
         }
     }

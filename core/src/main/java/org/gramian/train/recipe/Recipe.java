@@ -32,12 +32,6 @@ public record Recipe(
         return with(stage1.withEpochs(0), stage2.withEpochs(0), solver);
     }
 
-    /** Returns a recipe that solves a classifier and trains nothing, for the first model of a run. */
-    public Recipe solved() {
-        // an SVM has a solution for any number of images, LDA has not
-        return with(stage1.withEpochs(0), stage2.withEpochs(0), Optional.of(LinearSolver.parse("svm:C=10")));
-    }
-
     /** Returns the part that trains a fresh head: the same recipe without a solved classifier. */
     public Recipe training() {
         return with(stage1, stage2, Optional.empty());

@@ -36,6 +36,21 @@ final class CancellationTest {
     }
 
     @Test
+    void partsOfABudgetAreEqualAndUnusedTimeGoesToLaterOnes() {
+        Cancellation breaks = Cancellation.after(Duration.ofSeconds(100), clock::get);
+        breaks.reserve(Duration.ofSeconds(10));
+        Cancellation first = breaks.part(3);
+        assertThat(first.remaining()).contains(Duration.ofSeconds(30));
+        pass(10);
+        assertThat(breaks.part(2).remaining()).contains(Duration.ofSeconds(40));
+        pass(20);
+        assertThat(first.reason()).contains(Cancellation.Reason.OUT_OF_TIME);
+        assertThat(breaks.reason()).isEmpty();
+        breaks.cancel();
+        assertThat(breaks.part(1).reason()).contains(Cancellation.Reason.CANCELLED);
+    }
+
+    @Test
     void withoutABudgetNothingIsReserved() {
         Cancellation breaks = Cancellation.onRequest();
         assertThat(breaks.reserve(Duration.ofMinutes(3))).isZero();

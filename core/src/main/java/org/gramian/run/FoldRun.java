@@ -392,6 +392,7 @@ final class FoldRun {
         if (outcome.result().isPresent()) {
             outcome.result().get().write(folder.path());
         }
+        Optional<KnownImages> known = scores.known().get(); // may be interrupted: before the evaluation is announced
         Measured measured = measured(outcome, scores);
         keepOutOfFold(scores);
         if (isWorseThanFirst(measured.unseen)) {
@@ -405,10 +406,7 @@ final class FoldRun {
                 && !replacesFrozen(outcome.stage(), measured.validation)) {
             return;
         }
-        folder.keep(
-                measured.evaluation,
-                model,
-                card(outcome, measured, scores.known().get()));
+        folder.keep(measured.evaluation, model, card(outcome, measured, known));
     }
 
     /** Compares a model with the first one on images that neither has seen. */

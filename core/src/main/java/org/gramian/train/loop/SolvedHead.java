@@ -114,9 +114,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
                         .toArray(float[][]::new));
             }
             return new KnownImages(
-                    solution.table().samples().stream().map(Sample::label).toList(),
-                    solution.outOfFold(),
-                    ofImages);
+                    solution.table().samples().stream().map(Sample::label).toList(), solution.outOfFold(), ofImages);
         });
     }
 

@@ -214,7 +214,8 @@ public final class TwoStageTraining {
             if (outcome.early().isEmpty()) {
                 outcome = refit(training, stage.validator(), outcome);
             }
-            return report(outcome, new Scores(List.of(), scores, this::testScores, () -> fitKnown(false, scores)), callback);
+            return report(
+                    outcome, new Scores(List.of(), scores, this::testScores, () -> fitKnown(false, scores)), callback);
         }
     }
 
@@ -240,7 +241,8 @@ public final class TwoStageTraining {
             StageOutcome outcome = Fit.run(stage, StageProgress.startOf(2, initial, 1), checkpoint);
             return report(
                     outcome,
-                    new Scores(List.of(), scores, imageScores("test", data.parts().test()), () -> fitKnown(true, scores)),
+                    new Scores(
+                            List.of(), scores, imageScores("test", data.parts().test()), () -> fitKnown(true, scores)),
                     callback);
         }
     }

@@ -80,8 +80,9 @@ public record LabelReview(List<Row> rows) {
         Map<String, double[]> predicted = new HashMap<>();
         for (Evaluation evaluation : unseen) {
             double temperature = evaluation.temperature().value();
-            evaluation.predictions().forEach(one -> predicted.put(
-                    one.name(), one.logits().probabilities(temperature)));
+            evaluation
+                    .predictions()
+                    .forEach(one -> predicted.put(one.name(), one.logits().probabilities(temperature)));
         }
         int classes = gallery.classes().size();
         try (Scope _ = Scope.open()) {
@@ -139,7 +140,8 @@ public record LabelReview(List<Row> rows) {
         for (int start = 0; start < n; start += BLOCK) {
             int end = Math.min(n, start + BLOCK);
             try (Scope _ = Scope.open()) {
-                double[] products = vectors.slice(0, start, end).matmul(transposed).toDoubles();
+                double[] products =
+                        vectors.slice(0, start, end).matmul(transposed).toDoubles();
                 for (int i = start; i < end; i++) {
                     int row = (i - start) * n;
                     double[] distances = new double[n];
@@ -191,8 +193,8 @@ public record LabelReview(List<Row> rows) {
     public void write(Path file) throws IOException {
         PredictionTable.writeCsv(file, lines -> {
             lines.accept(COLUMNS);
-            rows.forEach(row -> lines.accept(List.of(
-                    row.path, row.label, row.suggested, String.format(Locale.ROOT, "%.4f", row.suspicion))));
+            rows.forEach(row -> lines.accept(
+                    List.of(row.path, row.label, row.suggested, String.format(Locale.ROOT, "%.4f", row.suspicion))));
         });
     }
 }

@@ -5,7 +5,6 @@ import de.siegmar.fastcsv.writer.LineDelimiter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -71,23 +70,36 @@ public record Extension(TrainingRun trainer, Path run) {
                 .toList();
         Dataset added = used.size() < images.samples().size() ? images.sample(used) : images;
         Dataset all = joined(old, added);
-        TrainingRun joined = new TrainingRun(
-                all, settings(old, all.root()), trainer.weights(), trainer.cache(), trainer.context());
+        TrainingRun joined =
+                new TrainingRun(all, settings(old, all.root()), trainer.weights(), trainer.cache(), trainer.context());
         AuditReport audit = joined.audit();
         List<SplitPart> parts = parts(old, added, all, audit);
-        Files.createDirectories(out);
         Path list = out.resolve(IMAGES);
-        write(list, all, parts);
+        try {
+            Files.createDirectories(out);
+            write(list, all, parts);
+            return prepare(joined, audit, old, list, origin(old, added));
+        } catch (IOException | RuntimeException failed) {
+            Files.deleteIfExists(list);
+            throw failed;
+        }
+    }
+
+    private static Prepared prepare(
+            TrainingRun joined, AuditReport audit, RunPlan old, Path list, Map<String, String> origin)
+            throws IOException {
+        Dataset all = joined.dataset();
         Dataset listed = Layouts.open(list, joined.settings().find(TrainConfig.LAYOUT));
         if (!listed.samples().equals(all.samples())) {
             throw new IOException(list + ": expected " + all.samples().size() + " images, found "
                     + listed.samples().size() + "; rename files with spaces at the ends of their names");
         }
-        TrainingRun extended = new TrainingRun(
-                listed, joined.settings(), trainer.weights(), trainer.cache(), trainer.context());
+        TrainingRun extended =
+                new TrainingRun(listed, joined.settings(), joined.weights(), joined.cache(), joined.context());
         RunPlan plan = extended.plan(audit);
-        new ExistingRun(out).keep(origin(old, added));
+        Path out = list.resolveSibling("");
         extended.addFeatures(old, plan, out);
+        new ExistingRun(out).keep(origin);
         return new Prepared(extended, audit, plan);
     }
 
@@ -106,10 +118,12 @@ public record Extension(TrainingRun trainer, Path run) {
         int epochs = plan.config().recipe().stage1().epochs()
                 + plan.config().recipe().stage2().epochs();
         if (plan.config().recipe().solver().isEmpty() || epochs > 0) {
-            throw refused("its head or backbone was trained by epochs, and no features of a frozen backbone lead to it");
+            throw refused(
+                    "its head or backbone was trained by epochs, and no features of a frozen backbone lead to it");
         }
         if (!folder.isDone()) {
-            throw new IOException(run + ": expected a finished run, found none; finish it with 'gramian train --resume'");
+            throw new IOException(
+                    run + ": expected a finished run, found none; finish it with 'gramian train --resume'");
         }
         if (trainer.cache().isEmpty()) {
             throw refused("it was trained without a feature cache (--no-cache)");
@@ -151,7 +165,8 @@ public record Extension(TrainingRun trainer, Path run) {
         List<Sample> used = byPart(old).values().stream().flatMap(List::stream).toList();
         for (Dataset dataset : List.of(old.dataset(), added)) {
             for (Sample sample : dataset == added ? added.samples() : used) {
-                String name = root.relativize(absolute(sample.file())).toString().replace('\\', '/');
+                String name =
+                        root.relativize(absolute(sample.file())).toString().replace('\\', '/');
                 Sample one = new Sample(name, names.indexOf(dataset.className(sample)), root.resolve(name));
                 if (samples.put(name, one) != null) {
                     throw new IllegalArgumentException("expected new images, found " + QuotedText.text(name)
@@ -170,7 +185,12 @@ public record Extension(TrainingRun trainer, Path run) {
     private static Map<SplitPart, List<Sample>> byPart(RunPlan plan) {
         Parts parts = plan.folds().getFirst().parts();
         return Map.of(
-                SplitPart.TRAIN, parts.training(), SplitPart.VALIDATION, parts.validation(), SplitPart.TEST, parts.test());
+                SplitPart.TRAIN,
+                parts.training(),
+                SplitPart.VALIDATION,
+                parts.validation(),
+                SplitPart.TEST,
+                parts.test());
     }
 
     private static Path absolute(Path path) {
@@ -198,8 +218,10 @@ public record Extension(TrainingRun trainer, Path run) {
                 .toList();
         Duplicates duplicates = Duplicates.of(all).with(RunPlan.near(all, audit));
         if (added.assignment() instanceof Assignment.Splits(List<Split> splits) && splits.size() == 1) {
-            IntStream.range(0, added.samples().size()).forEach(i -> partOf.put(
-                    absolute(added.samples().get(i).file()), splits.getFirst().parts().get(i)));
+            IntStream.range(0, added.samples().size())
+                    .forEach(i -> partOf.put(
+                            absolute(added.samples().get(i).file()),
+                            splits.getFirst().parts().get(i)));
         } else {
             Protocol given = old.config().get(TrainConfig.PROTOCOL);
             Protocol protocol = given.isRandom() ? given : Protocol.holdout(TEST_SHARE);
@@ -208,8 +230,7 @@ public record Extension(TrainingRun trainer, Path run) {
                     added.classes(),
                     fresh.stream()
                             .map(all.samples()::get)
-                            .map(one -> new Sample(
-                                    one.name(), added.classes().indexOf(all.className(one)), one.file()))
+                            .map(one -> new Sample(one.name(), added.classes().indexOf(all.className(one)), one.file()))
                             .toList());
             Duplicates within = duplicates.within(fresh);
             protocol.incompatibility(part, within).ifPresent(reason -> {
@@ -220,11 +241,15 @@ public record Extension(TrainingRun trainer, Path run) {
             fold.train().forEach(i -> partOf.put(part.samples().get(i).file(), SplitPart.TRAIN));
             fold.test().forEach(i -> partOf.put(part.samples().get(i).file(), SplitPart.TEST));
             for (List<Integer> group : duplicates.together()) {
-                group.stream().filter(i -> !fresh.contains(i)).findFirst().ifPresent(known -> group.stream()
-                        .filter(fresh::contains)
-                        .forEach(i -> partOf.put(
-                                all.samples().get(i).file(),
-                                partOf.getOrDefault(all.samples().get(known).file(), SplitPart.TRAIN))));
+                group.stream()
+                        .filter(i -> !fresh.contains(i))
+                        .findFirst()
+                        .ifPresent(known -> group.stream()
+                                .filter(fresh::contains)
+                                .forEach(i -> partOf.put(
+                                        all.samples().get(i).file(),
+                                        partOf.getOrDefault(
+                                                all.samples().get(known).file(), SplitPart.TRAIN))));
             }
         }
         return all.samples().stream()
@@ -238,7 +263,8 @@ public record Extension(TrainingRun trainer, Path run) {
             csv.writeRecord("path", "label", "fold");
             for (int i = 0; i < parts.size(); i++) {
                 Sample sample = all.samples().get(i);
-                csv.writeRecord(sample.name(), all.className(sample), parts.get(i).word());
+                csv.writeRecord(
+                        sample.name(), all.className(sample), parts.get(i).word());
             }
             csv.flush();
         });
@@ -252,7 +278,9 @@ public record Extension(TrainingRun trainer, Path run) {
         Stream.of("fingerprint", "content", "images")
                 .forEach(key -> origin.put("extended." + key, before.getOrDefault(key, "")));
         origin.put("added.fingerprint", Fingerprint.of(added, List.of()).hex());
-        origin.put("added.images", added.samples().size() + " images of " + added.classes().size() + " classes");
+        origin.put(
+                "added.images",
+                added.samples().size() + " images of " + added.classes().size() + " classes");
         return origin;
     }
 }

@@ -29,11 +29,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian extend}: adds images of new or known classes to a trained model. */
-@Command(
-        name = "extend",
-        sortOptions = false,
-        header = "Add classes or images to a trained model.",
-        description = """
+@Command(name = "extend", sortOptions = false, header = "Add classes or images to a trained model.", description = """
                 Solves the classifier of a run again on its images and those of another folder, with the same backbone and
                 pooling. The features of the run's images come from the cache; only those of new images are computed. The
                 result is a new run, equal to training anew on all images. Needs a run with one split whose backbone is
@@ -78,7 +74,7 @@ public final class ExtendCommand extends ConsoleCommand {
         RunFolder folder = out == null ? RunFolder.defaultFor(images) : RunFolder.fresh(out);
         Settings settings = old.run().settings();
         settings.find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
-        Dataset added = Layouts.open(images, Optional.ofNullable(layout));
+        Dataset added = Layouts.openAdded(images, Optional.ofNullable(layout));
         added.notes().forEach(note -> console.say(note.text()));
         Device device = training.prepare(torch);
         Cancellation breaks = Cancellation.onRequest();

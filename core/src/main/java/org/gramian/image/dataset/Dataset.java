@@ -97,10 +97,7 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
     public Dataset relabelled(Map<String, Integer> labels) {
         List<Sample> relabelled = samples.stream()
                 .map(sample -> new Sample(
-                        sample.name(),
-                        labels.getOrDefault(sample.name(), sample.label()),
-                        sample.file(),
-                        sample.box()))
+                        sample.name(), labels.getOrDefault(sample.name(), sample.label()), sample.file(), sample.box()))
                 .toList();
         Note.Collector notes = new Note.Collector();
         IntStream.range(0, samples.size())

@@ -115,6 +115,15 @@ public final class Layouts {
         return layout.isEmpty() ? open(place) : parse(layout.get()).read(place);
     }
 
+    /** Reads a dataset that may have a single class: images to add to others. */
+    public static Dataset openAdded(Path place, Optional<String> layout) throws IOException {
+        try {
+            return open(place, layout);
+        } catch (DatasetException few) {
+            return few.dataset().filter(dataset -> !dataset.samples().isEmpty()).orElseThrow(() -> few);
+        }
+    }
+
     /**
      * Reads labels that replace those of a dataset: a CSV file with the columns {@code path,label}, other columns ignored, as the
      * {@code review.csv} of a run. Paths are names of samples; images that are not listed keep their label.
@@ -124,10 +133,12 @@ public final class Layouts {
     public static Dataset relabelled(Dataset dataset, Path list) throws DatasetException {
         Map<String, String> names = new HashMap<>(); // written by CsvText.safe, and read without space around them
         dataset.samples().forEach(sample -> names.put(sample.name().strip(), sample.name()));
-        dataset.samples().forEach(sample -> names.put(CsvText.safe(sample.name()).strip(), sample.name()));
+        dataset.samples()
+                .forEach(sample -> names.put(CsvText.safe(sample.name()).strip(), sample.name()));
         Map<String, Integer> classes = new HashMap<>();
         List<String> known = dataset.classes();
-        IntStream.range(0, known.size()).forEach(label -> classes.put(known.get(label).strip(), label));
+        IntStream.range(0, known.size())
+                .forEach(label -> classes.put(known.get(label).strip(), label));
         IntStream.range(0, known.size())
                 .forEach(label -> classes.put(CsvText.safe(known.get(label)).strip(), label));
         Map<String, Integer> labels = new HashMap<>();

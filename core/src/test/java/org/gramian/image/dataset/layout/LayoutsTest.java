@@ -41,6 +41,54 @@ final class LayoutsTest {
         }
     }
 
+    private Dataset twoClasses() throws IOException {
+        DatasetTrees.file(root, "a/=1.jpg", "");
+        DatasetTrees.file(root, "a/2.jpg", "");
+        DatasetTrees.file(root, "b/3.jpg", "");
+        return Layouts.open(root);
+    }
+
+    private Path labels(String text) throws IOException {
+        return Files.writeString(root.resolve("labels.csv"), text);
+    }
+
+    @Test
+    void listedLabelsReplaceThoseOfFolders() throws IOException {
+        Dataset dataset = twoClasses();
+        Dataset corrected = Layouts.relabelled(
+                dataset, labels("path;label;suggested\na/=1.jpg;b;a\nb/3.jpg;b;b\n\"a/=1.jpg\";b;b\n"));
+        assertThat(corrected.samples().stream().map(corrected::className)).containsExactly("a", "b", "b");
+        assertThat(corrected.classes()).isEqualTo(dataset.classes());
+        assertThat(corrected.notes())
+                .hasSize(1)
+                .first()
+                .satisfies(note -> assertThat(note.examples()).containsExactly("a/=1.jpg"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        a/4.jpg,a           | 2 a/4.jpg
+        ../a/2.jpg,a        | 2 ../a/2.jpg
+        a/2.jpg,aa          | 2 'aa' 'a'
+        a/2.jpg,            | 2 label
+        a/2.jpg,a,b         | 2 fields
+        """)
+    void rejectsUnknownPathsAndClasses(String row, String facts) throws IOException {
+        Dataset dataset = twoClasses();
+        Path list = labels("path,label\n" + row + "\n");
+        assertRejected(DatasetException.class, () -> Layouts.relabelled(dataset, list), (Object[]) facts.split(" "));
+    }
+
+    @Test
+    void rejectsContradictingLabels() throws IOException {
+        Dataset dataset = twoClasses();
+        Path list = labels("path,label\na/2.jpg,a\na/2.jpg,b\n");
+        assertRejected(DatasetException.class, () -> Layouts.relabelled(dataset, list), "3", "a/2.jpg");
+        assertRejected(DatasetException.class, () -> Layouts.relabelled(dataset, root.resolve("none.csv")), "none.csv");
+        Path noLabels = labels("path,class name\na/2.jpg,a\n");
+        assertRejected(DatasetException.class, () -> Layouts.relabelled(dataset, noLabels), "label");
+    }
+
     @Test
     void rejectsAmbiguousLayouts() throws IOException {
         DatasetTrees.dtd(root, 3, "a", "b");

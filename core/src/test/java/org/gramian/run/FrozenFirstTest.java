@@ -139,7 +139,10 @@ final class FrozenFirstTest {
                         .filter(TrainEvent.Evaluated.class::isInstance)
                         .map(event -> ((TrainEvent.Evaluated) event).stage()))
                 .containsExactly(1, 1);
-        assertThat(events).anyMatch(TrainEvent.HeadChosen.class::isInstance).anyMatch(Stepped.class::isInstance);
+        assertThat(events)
+                .anyMatch(TrainEvent.HeadChosen.class::isInstance)
+                .anyMatch(Stepped.class::isInstance)
+                .anyMatch(TrainEvent.HeadLearned.class::isInstance);
         assertThat(result.folds()).hasSize(1);
         assertThat(folder.resolve("run/frozen.safetensors")).doesNotExist();
         assertThat(folder.resolve("run/model.safetensors")).exists();

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
@@ -23,6 +24,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.loop.Fit.StageState;
 import org.gramian.train.recipe.Recipe;
@@ -79,6 +81,35 @@ class FitTest {
         // Once the first gradients are there, nothing is added to them.
         assertThat(live.subList(1, 16)).containsOnly(live.get(1));
         assertThat(Tensor.live()).isLessThan(live.getFirst());
+    }
+
+    /** Each epoch takes ten seconds: a fourth one would exceed the limit. */
+    @Test
+    void learningTakesNoLongerThanItsRivalAllows() throws IOException {
+        long[] seconds = {0};
+        List<TrainEvent.StageDone> done = new ArrayList<>();
+        TrainingContext context = TrainingContext.of(Device.CPU)
+                .withCancellation(Cancellation.after(
+                        Duration.ofDays(1), () -> Duration.ofSeconds(seconds[0]).toNanos()))
+                .withListener(event -> {
+                    seconds[0] += event instanceof TrainEvent.EpochDone ? 10 : 0;
+                    if (event instanceof TrainEvent.StageDone stage) {
+                        done.add(stage);
+                    }
+                });
+        try (Model model = model("average")) {
+            TrainingStage stage = new TrainingStage(
+                    1,
+                    TrainableModel.head(model, false),
+                    Recipes.first(20, 0.1),
+                    context,
+                    new SyntheticExamples(6, 1, new ArrayList<>()),
+                    Targets.of(new Recipe.Loss(0, ClassWeights.NONE), new long[CLASSES]),
+                    null);
+            Rival rival = new Rival(0.5, 100, Duration.ofSeconds(35));
+            Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, 1), null, Optional.of(rival));
+        }
+        assertThat(done).extracting(TrainEvent.StageDone::epochs).containsExactly(3);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.gramian.cli.common;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.SequencedMap;
 import org.gramian.basis.ByteSize;
@@ -11,19 +12,36 @@ import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
 
-/** Output of {@code --dry-run}: every value with its origin, and sizes of the run. */
+/** Output of {@code --dry-run}: the values that matter with their origins, and sizes of the run. */
 public final class PlanText {
     private PlanText() {}
 
-    /** Lists every value of the configuration with its origin. */
+    /** Lists the values that were set or chosen and have an effect, with their origins. */
     public static String configuration(Settings settings) {
+        List<Settings.Setting> all = List.copyOf(settings.values().values());
+        List<Settings.Setting> shown = all.stream()
+                .filter(one -> one.wanted() || (!one.origin().equals("default") && hasEffect(one.key(), settings)))
+                .toList();
         StringBuilder text = new StringBuilder("Configuration:\n");
-        for (Settings.Setting setting : settings.values().values()) {
-            String value = QuotedText.visible(setting.text());
-            String origin = QuotedText.visible(setting.origin());
-            text.append("  %-25s %-24s %s%n".formatted(setting.key(), value, origin));
+        for (Settings.Setting one : shown) {
+            String value = QuotedText.visible(one.text());
+            text.append("  %-22s %-15s %s%n".formatted(one.key(), value, QuotedText.visible(one.origin())));
         }
-        return text.toString();
+        return text.append("  (%d keys with their defaults or without effect: 'gramian train --help-all' lists them)%n"
+                        .formatted(all.size() - shown.size()))
+                .toString();
+    }
+
+    /** Returns whether a key counts where stages without epochs train nothing. */
+    private static boolean hasEffect(String key, Settings settings) {
+        boolean first = settings.get(TrainConfig.STAGE1_EPOCHS) > 0;
+        boolean second = settings.get(TrainConfig.STAGE2_EPOCHS) > 0;
+        return switch (key.substring(0, Math.max(0, key.indexOf('.')))) {
+            case "stage1" -> first || key.endsWith(".epochs");
+            case "stage2" -> second || key.endsWith(".epochs");
+            case "optimizer", "stiefel" -> first || second;
+            default -> true;
+        };
     }
 
     /** Lists images and sizes. */

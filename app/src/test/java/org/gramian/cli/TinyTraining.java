@@ -29,6 +29,8 @@ public record TinyTraining(Path root) {
             "history.csv",
             "model.safetensors",
             "predictions.csv",
+            "review.csv",
+            "review.html",
             "spd.json",
             "training.json");
 

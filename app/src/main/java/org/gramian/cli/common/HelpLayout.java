@@ -36,7 +36,7 @@ public final class HelpLayout {
     public static final List<Group> COMMANDS = List.of(
             new Group("Start", List.of("demo")),
             new Group("Data", List.of("audit")),
-            new Group("Train", List.of("train", "evaluate", "compare", "report")),
+            new Group("Train", List.of("train", "extend", "evaluate", "compare", "report")),
             new Group("Use", List.of("predict", "nearest", "explain", "embed", "serve", "export", "show")),
             new Group("Research", List.of("methods")),
             new Group("System", List.of("doctor", "backbones", "weights", "cache", "completion", "help")));

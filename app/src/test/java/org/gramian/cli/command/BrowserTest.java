@@ -386,6 +386,16 @@ class BrowserTest {
 
         @ParameterizedTest
         @MethodSource("org.gramian.cli.Screen#checked")
+        void reviewIsAccessibleOnEveryScreen(Screen screen) {
+            visit = screen.visit();
+            visit.page()
+                    .navigate(TinyRun.folder().resolve("review.html").toUri().toString());
+            assertThat(visit.page().locator(".review li").first()).containsText("suggested");
+            visit.assertAccessible();
+        }
+
+        @ParameterizedTest
+        @MethodSource("org.gramian.cli.Screen#checked")
         void isAccessibleAndSelfContainedOnEveryScreen(Screen screen) {
             open(screen.visit());
             visit.assertAccessible();

@@ -50,7 +50,7 @@ class DocsCommandsTest {
         assertThat(all)
                 .hasSizeGreaterThan(100)
                 .anyMatch(command -> command.startsWith("serve "))
-                .anyMatch(command -> command.contains("--csv"));
+                .anyMatch(command -> command.contains("--json"));
     }
 
     /** The command lines of shell blocks and of sessions, continued lines joined, without comments, pipes and redirections. */

@@ -155,6 +155,7 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         private final boolean json;
         private final InstantSource clock;
         private final Instant start;
+        private final Eta eta = new Eta();
         private Instant printed;
         private String remark = "";
 
@@ -171,9 +172,10 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         @Override
         public synchronized void accept(long done) {
             Instant now = clock.instant();
+            String remaining = eta.at(Duration.between(start, now), done, all - done);
             if (isDue(start, printed, now)) {
                 printed = now;
-                log.println(json ? json(done) : text(done, now));
+                log.println(json ? json(done) : text(done, remaining));
                 log.flush();
             }
         }
@@ -193,8 +195,8 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
             return Console.json("progress", values);
         }
 
-        private String text(long done, Instant now) {
-            String steps = done + (all > 0 ? "/" + all : "") + eta(Duration.between(start, now), done, all - done);
+        private String text(long done, String remaining) {
+            String steps = done + (all > 0 ? "/" + all : "") + remaining;
             return task + "  " + (remark.isEmpty() ? steps : remark);
         }
 
@@ -214,6 +216,7 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
     static final class BarText implements ProgressBarRenderer {
         private static final int WIDEST = 24;
         private static final int NARROWEST = 4;
+        private final Eta eta = new Eta();
 
         @Override
         public String render(ProgressState state, int width) {
@@ -237,17 +240,47 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
                 return Long.toString(state.getCurrent());
             }
             return state.getCurrent() + "/" + state.getMax()
-                    + eta(
+                    + eta.at(
                             state.getElapsedAfterStart(),
                             state.getCurrent() - state.getStart(),
                             state.getMax() - state.getCurrent());
         }
     }
 
-    /** Returns {@code "  eta 0:27"} by the mean speed so far; empty in the first two seconds, when code and libraries load. */
-    private static String eta(Duration passed, long done, long left) {
-        return passed.toSeconds() < 2 || done <= 0 || left <= 0
-                ? ""
-                : "  eta " + EpochText.time(passed.multipliedBy(left).dividedBy(done));
+    /**
+     * Remaining time of a task by its latest speed. There is none while the speeds in the whole, the last half and the last part of the time
+     * differ by more than a factor of {@value #FACTOR}, as in the first seconds, when code and libraries load.
+     */
+    final class Eta {
+        private static final double FACTOR = 1.5;
+        private static final Duration LEAST = Duration.ofSeconds(2);
+
+        /** Time and steps at the last doubling of the time, and at the one before. */
+        private Duration earlier = Duration.ZERO;
+
+        private long earlierDone;
+        private Duration later = Duration.ZERO;
+        private long laterDone;
+
+        /** Returns {@code "  eta 0:27"}; empty if there is no stable speed, or nothing left. */
+        String at(Duration passed, long done, long left) {
+            if (passed.compareTo(LEAST) >= 0 && passed.compareTo(later.multipliedBy(2)) >= 0) {
+                earlier = later;
+                earlierDone = laterDone;
+                later = passed;
+                laterDone = done;
+            }
+            double mean = (double) done / Math.max(1, passed.toMillis());
+            double recent = (double) (done - earlierDone)
+                    / Math.max(1, passed.minus(earlier).toMillis());
+            double last = passed.equals(later)
+                    ? recent
+                    : (double) (done - laterDone) / passed.minus(later).toMillis();
+            double highest = Math.max(Math.max(recent, last), mean);
+            boolean stable = highest < FACTOR * Math.min(Math.min(recent, last), mean);
+            return earlier.isZero() || left <= 0 || !stable
+                    ? ""
+                    : "  eta " + EpochText.time(Duration.ofMillis(Math.round(left / recent)));
+        }
     }
 }

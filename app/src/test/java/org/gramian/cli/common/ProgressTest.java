@@ -8,6 +8,7 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,24 @@ class ProgressTest {
                 .satisfiesExactly(
                         first -> assertThat(first).startsWith(TASK).has(facts("100/400", "eta 0:30")),
                         second -> assertThat(second).startsWith(TASK).has(facts("200/400", "eta 0:20")));
+    }
+
+    /** The first batch takes 20 s, as where kernels are compiled in it, every other image a tenth of a second. */
+    @Test
+    void remainingTimeAppearsWhenItHoldsWithinAFactorOfOneAndAHalf() {
+        Progress.Eta eta = new Progress.Eta();
+        int shown = 0;
+        for (int second = 1; second <= 100; second++) {
+            long done = second < 20 ? 1 : 1 + 10L * (second - 20);
+            String text = eta.at(Duration.ofSeconds(second), done, 801 - done);
+            if (!text.isEmpty()) {
+                String[] parts = text.strip().substring("eta ".length()).split(":", -1);
+                int left = 60 * Integer.parseInt(parts[0]) + Integer.parseInt(parts[1]);
+                assertThat((double) left / (100 - second)).as("at %d s", second).isBetween(1 / 1.5, 1.5);
+                shown++;
+            }
+        }
+        assertThat(shown).isGreaterThan(20);
     }
 
     @Test

@@ -44,7 +44,7 @@ public final class Trainer {
     private Settings settings = Settings.NONE;
     private Optional<Path> weights = Optional.empty();
     private Optional<Path> cache = Optional.of(FeatureCache.defaultRoot());
-    private String device = "auto";
+    private Optional<Device> device = Optional.empty();
     private int threads = Runtime.getRuntime().availableProcessors();
     private Optional<Duration> budget = Optional.empty();
     private Consumer<TrainEvent> listener = _ -> {};
@@ -117,9 +117,9 @@ public final class Trainer {
         return set("seed", seed);
     }
 
-    /** Sets the device: {@code cpu}, {@code cuda}, {@code cuda:1}, or {@code auto} (the default): a GPU if there is one. */
-    public Trainer device(String name) {
-        device = name;
+    /** Sets the device; by default a GPU if there is one. */
+    public Trainer device(Device other) {
+        device = Optional.of(other);
         return this;
     }
 
@@ -178,7 +178,7 @@ public final class Trainer {
         Dataset images = dataset.isPresent() ? dataset.get() : Layouts.open(place, settings.find(TrainConfig.LAYOUT));
         Cancellation cancellation = budget.map(Cancellation::after).orElseGet(Cancellation::onRequest);
         ShownTask shown = new ShownTask();
-        TrainingContext context = TrainingContext.of(Device.parse(device))
+        TrainingContext context = TrainingContext.of(device.orElseGet(() -> Device.parse("auto")))
                 .withThreads(threads)
                 .withCancellation(cancellation)
                 .withListener(event -> {

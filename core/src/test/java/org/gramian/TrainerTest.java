@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Classifier;
+import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
@@ -45,7 +46,7 @@ class TrainerTest {
                 .set("data.validation", 0.34)
                 .epochs(2)
                 .seed(7)
-                .device("cpu")
+                .device(Device.CPU)
                 .threads(2)
                 .weights(folder.resolve("weights"))
                 .withoutCache()

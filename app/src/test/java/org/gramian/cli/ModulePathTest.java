@@ -23,6 +23,7 @@ class ModulePathTest {
             import org.gramian.Trainer;
             import org.gramian.TrainingReport;
             import org.gramian.model.Classifier;
+            import org.gramian.tensor.Device;
 
             public class Example {
                 public static void main(String[] arguments) throws Exception {
@@ -31,7 +32,7 @@ class ModulePathTest {
                             .backbone("filters")
                             .set("data.crops", "center:16")
                             .epochs(1)
-                            .device("cpu")
+                            .device(Device.CPU)
                             .weights(images.resolveSibling("weights"))
                             .withoutCache()
                             .train(images.resolveSibling("run"));

@@ -4,10 +4,11 @@ import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -229,11 +230,18 @@ public final class Classifier implements AutoCloseable {
         return compute(List.of(render(image)), predicting()).getFirst().toPrediction(card);
     }
 
-    /** Predicts the classes of image files: one result per file, in their order. */
-    public List<ImageResult> predict(List<Path> files) {
-        List<ImageResult> results = new ArrayList<>();
-        run(files.stream().map(ImageSource::of).toList(), predicting(), (_, result) -> results.add(result));
-        return results;
+    /** Predicts the classes of image files: decoding works ahead of the model, which computes larger batches. */
+    public Predictions predict(List<Path> files) {
+        SequencedMap<Path, Prediction> found = new LinkedHashMap<>();
+        SequencedMap<Path, String> failed = new LinkedHashMap<>();
+        run(files.stream().map(ImageSource::of).toList(), predicting(), (index, result) -> {
+            switch (result) {
+                case ImageResult.Computed computed ->
+                    found.put(files.get(index), computed.prediction().orElseThrow());
+                case ImageResult.Failed problem -> failed.put(files.get(index), problem.reason());
+            }
+        });
+        return new Predictions(found, failed);
     }
 
     /**

@@ -2,8 +2,10 @@ package org.gramian.model;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.stream.IntStream;
+import org.gramian.basis.JsonText;
 
 /**
  * Prediction of a model for one image: all classes, the most probable first.
@@ -88,5 +90,18 @@ public record Prediction(Logits logits, List<ClassProbability> ranking, Optional
             throw new IllegalArgumentException("expected at least 1 class, found " + k);
         }
         return ranking.subList(0, Math.min(k, ranking.size()));
+    }
+
+    /** Returns class, probability, p-value, {@code unknown} and the ranking as a JSON object, as {@code gramian predict} writes them. */
+    public String toJson() {
+        Map<String, Object> json = JsonText.object("class", className(), "probability", probability());
+        pValue.ifPresent(p -> json.put("p_value", p));
+        json.put("unknown", isUnknown);
+        json.put(
+                "top",
+                ranking.stream()
+                        .map(one -> JsonText.object("class", one.name(), "probability", one.probability()))
+                        .toList());
+        return JsonText.of(json);
     }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -68,25 +68,21 @@ final class ClassifierTest {
     }
 
     @Test
-    void aListOfFilesGetsOneResultEachInOrder() throws IOException {
+    void listsPredictionsApartFromFailures() throws IOException {
         Path bad = Files.writeString(folder.resolve("bad.jpg"), "no image");
-        List<Path> files = List.of(file(1), bad, file(2));
+        List<Path> files = List.of(file(2), bad, file(1));
         try (Classifier classifier = classifier("paper:32")) {
-            List<ImageResult> results = classifier.predict(files);
-            assertThat(results).hasSize(3);
-            assertThat(results.get(1))
-                    .isInstanceOfSatisfying(
-                            ImageResult.Failed.class,
-                            failed -> assertThat(failed.kind()).isEqualTo(Problem.UNKNOWN_FORMAT.name()));
-            for (int i : new int[] {0, 2}) {
-                Prediction expected = classifier.predict(files.get(i));
-                Prediction found = assertInstanceOf(ImageResult.Computed.class, results.get(i))
-                        .prediction()
-                        .orElseThrow();
+            Predictions all = classifier.predict(files);
+            assertThat(all.found().sequencedKeySet()).containsExactly(file(2), file(1));
+            assertThat(all.failed()).containsOnlyKeys(bad);
+            assertThat(all.failed().get(bad)).contains("JPEG");
+            all.found().forEach((file, found) -> {
+                Prediction expected = assertDoesNotThrow(() -> classifier.predict(file));
                 assertThat(found.className()).isEqualTo(expected.className());
                 assertThat(found.probability()).isCloseTo(expected.probability(), within(1e-5));
-            }
-            assertThat(classifier.predict(List.<Path>of())).isEmpty();
+                assertThat(found.toJson()).startsWith("{\"class\":\"" + found.className() + "\",\"probability\":");
+            });
+            assertThat(classifier.predict(List.<Path>of()).found()).isEmpty();
         }
     }
 

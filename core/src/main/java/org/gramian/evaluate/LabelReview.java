@@ -79,10 +79,12 @@ public record LabelReview(List<Row> rows) {
         List<Item> items = gallery.items();
         Map<String, double[]> predicted = new HashMap<>();
         for (Evaluation evaluation : unseen) {
-            double temperature = evaluation.temperature().value();
-            evaluation
-                    .predictions()
-                    .forEach(one -> predicted.put(one.name(), one.logits().probabilities(temperature)));
+            if (evaluation.classes().equals(gallery.classes())) {
+                double temperature = evaluation.temperature().value();
+                evaluation
+                        .predictions()
+                        .forEach(one -> predicted.put(one.name(), one.logits().probabilities(temperature)));
+            }
         }
         int classes = gallery.classes().size();
         try (Scope _ = Scope.open()) {

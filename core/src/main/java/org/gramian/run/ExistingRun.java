@@ -6,7 +6,6 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +42,9 @@ public record ExistingRun(Path folder) {
     /** The images of a run that did not use all of them. */
     public record Sampled(int planned, int used, int all) {}
 
+    /** Provenance of a run that extends another. */
+    record Extended(Map<String, String> origin) {}
+
     /** Returns the sample of the run; empty if it uses all images. */
     public Optional<Sampled> sample() throws IOException {
         Path file = folder.resolve(SAMPLE);
@@ -59,15 +61,13 @@ public record ExistingRun(Path folder) {
     /** Returns the provenance of the run that this one extends; empty if it extends none. */
     Map<String, String> extended() throws IOException {
         Path file = folder.resolve(EXTENDED);
-        Map<String, String> origin = new LinkedHashMap<>();
-        if (Files.exists(file)) {
-            Map<?, ?> found = JsonText.read(file, Map.class, "provenance of the extended run", "extend it again");
-            found.forEach((key, value) -> origin.put(String.valueOf(key), String.valueOf(value)));
-        }
-        return origin;
+        return Files.exists(file)
+                ? JsonText.read(file, Extended.class, "provenance of the extended run", "extend it again")
+                        .origin()
+                : Map.of();
     }
 
-    void keep(Map<String, String> extended) throws IOException {
+    void keep(Extended extended) throws IOException {
         JsonText.write(folder.resolve(EXTENDED), extended);
     }
 

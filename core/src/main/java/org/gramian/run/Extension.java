@@ -5,13 +5,15 @@ import de.siegmar.fastcsv.writer.LineDelimiter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -23,8 +25,8 @@ import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Assignment.Split;
 import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Dataset.Source;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.image.dataset.protocol.Fold;
@@ -70,37 +72,26 @@ public record Extension(TrainingRun trainer, Path run) {
                 .toList();
         Dataset added = used.size() < images.samples().size() ? images.sample(used) : images;
         Dataset all = joined(old, added);
-        TrainingRun joined =
-                new TrainingRun(all, settings(old, all.root()), trainer.weights(), trainer.cache(), trainer.context());
-        AuditReport audit = joined.audit();
+        Settings settings = settings(old, all.root());
+        AuditReport audit = run(all, settings).audit();
         List<SplitPart> parts = parts(old, added, all, audit);
-        Path list = out.resolve(IMAGES);
-        try {
-            Files.createDirectories(out);
-            write(list, all, parts);
-            return prepare(joined, audit, old, list, origin(old, added));
-        } catch (IOException | RuntimeException failed) {
-            Files.deleteIfExists(list);
-            throw failed;
-        }
+        Assignment split = new Assignment.Splits(List.of(new Split("given", parts)));
+        Dataset listed = new Dataset(
+                all.root(),
+                all.classes(),
+                all.samples(),
+                new Source(settings.setting("data.layout").text(), split, List.of()));
+        TrainingRun extended = run(listed, settings);
+        RunPlan plan = extended.plan(audit);
+        extended.addFeatures(old, plan, out);
+        Files.createDirectories(out);
+        write(out.resolve(IMAGES), all, parts);
+        new ExistingRun(out).keep(new ExistingRun.Extended(origin(old, added)));
+        return new Prepared(extended, audit, plan);
     }
 
-    private static Prepared prepare(
-            TrainingRun joined, AuditReport audit, RunPlan old, Path list, Map<String, String> origin)
-            throws IOException {
-        Dataset all = joined.dataset();
-        Dataset listed = Layouts.open(list, joined.settings().find(TrainConfig.LAYOUT));
-        if (!listed.samples().equals(all.samples())) {
-            throw new IOException(list + ": expected " + all.samples().size() + " images, found "
-                    + listed.samples().size() + "; rename files with spaces at the ends of their names");
-        }
-        TrainingRun extended =
-                new TrainingRun(listed, joined.settings(), joined.weights(), joined.cache(), joined.context());
-        RunPlan plan = extended.plan(audit);
-        Path out = list.resolveSibling("");
-        extended.addFeatures(old, plan, out);
-        new ExistingRun(out).keep(origin);
-        return new Prepared(extended, audit, plan);
+    private TrainingRun run(Dataset dataset, Settings settings) {
+        return new TrainingRun(dataset, settings, trainer.weights(), trainer.cache(), trainer.context());
     }
 
     /** Returns the plan of the run, from its images and audit. */
@@ -147,12 +138,15 @@ public record Extension(TrainingRun trainer, Path run) {
     private Settings settings(RunPlan old, Path root) throws IOException {
         Map<String, Setting> values = new LinkedHashMap<>(old.settings().values());
         List.of("data.protocol", "data.validation").forEach(values::remove);
-        Settings settings = new Settings(values).with("data.layout", "csv:" + root);
+        String pooling =
+                ModelFile.header(new FoldFolder(run).model()).head().pooling().text();
+        Settings settings = new Settings(values)
+                .with("data.layout", "csv:" + root)
+                .with("network.pooling", pooling, run.toString());
         Optional<HeadSearch.Result> search = new FoldFolder(run).candidates();
         return search.isEmpty()
                 ? settings
-                : settings.with("network.pooling", search.get().best().pooling(), run.toString())
-                        .with("network.classifier", search.get().best().classifier(), run.toString());
+                : settings.with("network.classifier", search.get().best().classifier(), run.toString());
     }
 
     /** Returns the images that took part in the run and the added ones, with names below a common folder. */
@@ -161,25 +155,22 @@ public record Extension(TrainingRun trainer, Path run) {
         TreeSet<String> classes = new TreeSet<>(old.dataset().classes());
         classes.addAll(added.classes());
         List<String> names = List.copyOf(classes);
-        Map<String, Sample> samples = new HashMap<>();
-        List<Sample> used = byPart(old).values().stream().flatMap(List::stream).toList();
-        for (Dataset dataset : List.of(old.dataset(), added)) {
-            for (Sample sample : dataset == added ? added.samples() : used) {
-                String name =
-                        root.relativize(absolute(sample.file())).toString().replace('\\', '/');
-                Sample one = new Sample(name, names.indexOf(dataset.className(sample)), root.resolve(name));
-                if (samples.put(name, one) != null) {
-                    throw new IllegalArgumentException("expected new images, found " + QuotedText.text(name)
-                            + ", which the run has already; pass a folder of the new images only");
-                }
+        Map<String, Sample> samples = new TreeMap<>();
+        byPart(old).values().forEach(part -> addTo(samples, part, old.dataset(), root, names));
+        addTo(samples, added.samples(), added, root, names);
+        return new Dataset(root, names, List.copyOf(samples.values()));
+    }
+
+    private static void addTo(
+            Map<String, Sample> samples, List<Sample> more, Dataset dataset, Path root, List<String> classes) {
+        for (Sample sample : more) {
+            String name = root.relativize(absolute(sample.file())).toString().replace('\\', '/');
+            Sample one = new Sample(name, classes.indexOf(dataset.className(sample)), root.resolve(name));
+            if (samples.put(name, one) != null) {
+                throw new IllegalArgumentException("expected new images, found " + QuotedText.text(name)
+                        + ", which the run has already; pass a folder of the new images only");
             }
         }
-        return new Dataset(
-                root,
-                names,
-                samples.values().stream()
-                        .sorted(Comparator.comparing(Sample::name))
-                        .toList());
     }
 
     private static Map<SplitPart, List<Sample>> byPart(RunPlan plan) {
@@ -216,7 +207,8 @@ public record Extension(TrainingRun trainer, Path run) {
                 .filter(i -> !partOf.containsKey(all.samples().get(i).file()))
                 .boxed()
                 .toList();
-        Duplicates duplicates = Duplicates.of(all).with(RunPlan.near(all, audit));
+        boolean together = old.config().get(TrainConfig.NEAR_DUPLICATES);
+        Duplicates duplicates = Duplicates.of(all).with(together ? RunPlan.near(all, audit) : List.of());
         if (added.assignment() instanceof Assignment.Splits(List<Split> splits) && splits.size() == 1) {
             IntStream.range(0, added.samples().size())
                     .forEach(i -> partOf.put(
@@ -240,16 +232,17 @@ public record Extension(TrainingRun trainer, Path run) {
             Fold fold = protocol.folds(part, within, old.seed()).getFirst();
             fold.train().forEach(i -> partOf.put(part.samples().get(i).file(), SplitPart.TRAIN));
             fold.test().forEach(i -> partOf.put(part.samples().get(i).file(), SplitPart.TEST));
+            Set<Integer> isNew = Set.copyOf(fresh);
             for (List<Integer> group : duplicates.together()) {
-                group.stream()
-                        .filter(i -> !fresh.contains(i))
-                        .findFirst()
-                        .ifPresent(known -> group.stream()
-                                .filter(fresh::contains)
-                                .forEach(i -> partOf.put(
-                                        all.samples().get(i).file(),
-                                        partOf.getOrDefault(
-                                                all.samples().get(known).file(), SplitPart.TRAIN))));
+                for (int i : group) {
+                    if (!isNew.contains(i)) {
+                        SplitPart known = Objects.requireNonNull(
+                                partOf.get(all.samples().get(i).file()));
+                        group.stream()
+                                .filter(isNew::contains)
+                                .forEach(j -> partOf.put(all.samples().get(j).file(), known));
+                    }
+                }
             }
         }
         return all.samples().stream()

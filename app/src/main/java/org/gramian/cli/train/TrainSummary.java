@@ -109,17 +109,21 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
             RunReport.write(List.of(folder.path()), page, Version.number());
             remarks.accept("report: " + page);
             for (FoldResult fold : result.folds()) {
-                String command = CommandHint.of(
-                        "train",
-                        folder.typedImages().orElse("DIR"),
-                        "--labels",
-                        fold.folder().resolve(LabelReview.FILE));
-                ReviewPage.write(fold.folder(), command, Version.number())
-                        .ifPresent(review -> remarks.accept("review of labels: " + review));
+                if (fold.early().isEmpty()) { // the final model
+                    review(fold.folder()).ifPresent(review -> remarks.accept("review of labels: " + review));
+                }
             }
         } catch (IOException failed) {
             remarks.accept("report not written: " + Failures.sentence(failed) + "; try: "
                     + CommandHint.of("report", folder.path()));
         }
+    }
+
+    private Optional<Path> review(Path fold) throws IOException {
+        Path config = folder.path().resolve(ExistingRun.CONFIG);
+        Path list = fold.resolve(LabelReview.FILE);
+        String images = folder.typedImages().orElse("DIR");
+        String command = CommandHint.of("train", images, "--config", config, "--labels", list);
+        return ReviewPage.write(fold, command, Version.number());
     }
 }

@@ -73,6 +73,10 @@ public record HeadSearch(
 
     private static final int FEWEST_IMAGES = 1000;
     private static final int MOST_IMAGES = 2000;
+
+    /** Fewest images of a first comparison under a time budget, which tells whether there is time for all images. */
+    private static final int FEWEST_IN_TIME = 100;
+
     private static final int IMAGES_PER_CLASS = 10;
     private static final int MOST_JOINED = 3;
 
@@ -332,13 +336,13 @@ public record HeadSearch(
             int[] first = eligible(
                     IntStream.range(0, labels.length).filter(i -> i % 3 == 0).toArray());
             List<Candidate> kept = singles;
-            if (first.length >= FEWEST_IMAGES / 4) {
+            if (first.length >= (left.isPresent() ? FEWEST_IN_TIME : FEWEST_IMAGES / 4)) {
                 try (Scope _ = Scope.open()) {
                     Map<Candidate, Scored> some = score(singles, first);
                     kept = promising(singles, some);
                     if (!isTimeFor(kept.stream().map(some::get).toList(), every.length)) {
                         all.addAll(some.values());
-                        return Optional.of(selected(first));
+                        return Optional.of(selected(first, false));
                     }
                 }
             }
@@ -358,18 +362,18 @@ public record HeadSearch(
                     }
                 }
             }
-            return Optional.of(selected(every));
+            return Optional.of(selected(every, solver.isEmpty() && !mostIsUsed()));
         }
 
-        /** Selects the shortest descriptor within one standard error of the best. */
-        private Found selected(int[] which) {
+        /** Selects the shortest descriptor within one standard error of the best, and perhaps an SVM for it. */
+        private Found selected(int[] which, boolean svm) {
             Scored best = best();
             Scored selected = all.stream()
                     .filter(one ->
                             best.accuracy - one.accuracy <= CrossValidation.pairedError(best.correct, one.correct))
                     .min(Comparator.comparingLong(Scored::size).thenComparingDouble(one -> -one.accuracy))
                     .orElse(best);
-            Scored solved = solver.isPresent() || mostIsUsed() ? selected : withSvm(selected, which);
+            Scored solved = svm ? withSvm(selected, which) : selected;
             List<HeadCandidate> entries = all.stream()
                     .sorted(Comparator.comparing((Scored one) -> !one.equals(solved))
                             .thenComparing(Comparator.comparingDouble(Scored::accuracy)

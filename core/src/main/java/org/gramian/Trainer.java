@@ -5,7 +5,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.gramian.accelerate.Rule;
@@ -178,10 +180,12 @@ public final class Trainer {
         Dataset images = dataset.isPresent() ? dataset.get() : Layouts.open(place, settings.find(TrainConfig.LAYOUT));
         Cancellation cancellation = budget.map(Cancellation::after).orElseGet(Cancellation::onRequest);
         ShownTask shown = new ShownTask();
+        AtomicReference<String> reached = new AtomicReference<>("nothing yet");
         TrainingContext context = TrainingContext.of(device.orElseGet(() -> Device.parse("auto")))
                 .withThreads(threads)
                 .withCancellation(cancellation)
                 .withListener(event -> {
+                    position(event).ifPresent(reached::set);
                     synchronized (shown) {
                         if (!(event instanceof TrainEvent.Task task) || shown.isDue(task)) {
                             listener.accept(event);
@@ -193,10 +197,39 @@ public final class Trainer {
                 });
         WeightStore store = weights.map(WeightStore::new).orElseGet(WeightStore::ofProcess);
         try {
-            return TrainingReport.of(folder, new TrainingRun(images, settings, store, cache, context).train(folder));
+            return TrainingReport.of(
+                    folder, new TrainingRun(images, settings, store, cache, context).train(folder), reached.get());
         } catch (InterruptedTrainingException _) {
-            return new TrainingReport(folder, List.of(), false, List.of());
+            return new TrainingReport(folder, List.of(), false, List.of(), reached.get());
         }
+    }
+
+    /**
+     * Trains as {@link #train} does, on a thread of its own. Cancelling the future stops training with a checkpoint, from which another
+     * call resumes.
+     */
+    public CompletableFuture<TrainingReport> trainAsync(Path folder) {
+        CompletableFuture<TrainingReport> result = new CompletableFuture<>();
+        BooleanSupplier before = cancelled;
+        cancelled = () -> result.isCancelled() || before.getAsBoolean();
+        Thread.ofPlatform().name("gramian-train").start(() -> {
+            try {
+                result.complete(train(folder));
+            } catch (Exception | Error problem) {
+                result.completeExceptionally(problem);
+            }
+        });
+        return result;
+    }
+
+    /** Returns where in the run an event is, for those that say it. */
+    private static Optional<String> position(TrainEvent event) {
+        return switch (event) {
+            case TrainEvent.Task task -> Optional.of(task.name() + ", " + task.done() + " of " + task.total());
+            case TrainEvent.EpochDone epoch -> Optional.of("stage " + epoch.stage() + ", epoch " + (epoch.epoch() + 1));
+            case TrainEvent.FoldDone fold -> Optional.of("fold " + fold.number() + " of " + fold.folds());
+            default -> Optional.empty();
+        };
     }
 
     /** The task that a listener saw last. */

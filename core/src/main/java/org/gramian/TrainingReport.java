@@ -1,14 +1,17 @@
 package org.gramian;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Metric;
 import org.gramian.model.Classifier;
+import org.gramian.model.ModelFile;
 import org.gramian.run.RunResult;
 import org.gramian.run.RunResult.FoldResult;
 
@@ -19,8 +22,10 @@ import org.gramian.run.RunResult.FoldResult;
  * @param folds trained and evaluated folds, at least one if {@code completed}
  * @param completed whether training came to its end; otherwise train into the same folder to resume
  * @param unreadable names of images that could not be read and were left out
+ * @param reached where training ended, for example {@code stage 1, epoch 3}
  */
-public record TrainingReport(Path folder, List<Fold> folds, boolean completed, List<String> unreadable) {
+public record TrainingReport(
+        Path folder, List<Fold> folds, boolean completed, List<String> unreadable, String reached) {
     public TrainingReport {
         folds = List.copyOf(folds);
         unreadable = List.copyOf(unreadable);
@@ -61,14 +66,20 @@ public record TrainingReport(Path folder, List<Fold> folds, boolean completed, L
         }
     }
 
-    static TrainingReport of(Path folder, RunResult result) {
+    static TrainingReport of(Path folder, RunResult result, String reached) {
         return new TrainingReport(
                 folder,
                 result.folds().stream().map(Fold::of).toList(),
                 result.early().isEmpty(),
                 result.audit().unreadable().stream()
                         .map(image -> image.image().name())
-                        .toList());
+                        .toList(),
+                reached);
+    }
+
+    /** Returns the model of a run of one fold: the trained one, or the best so far of a cancelled run; empty if there is none yet. */
+    public Optional<Path> bestSoFar() {
+        return Optional.of(ModelFile.in(folder)).filter(Files::isRegularFile);
     }
 
     /**
@@ -109,8 +120,8 @@ public record TrainingReport(Path folder, List<Fold> folds, boolean completed, L
 
     private Fold first() {
         if (folds.isEmpty()) {
-            throw new IllegalStateException(
-                    "no fold was trained to its end; train into " + folder + " again to resume");
+            throw new IllegalStateException("no fold was trained to its end, only to " + reached + "; train into "
+                    + folder + " again to resume");
         }
         return folds.getFirst();
     }

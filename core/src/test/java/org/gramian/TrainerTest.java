@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
@@ -96,7 +98,10 @@ class TrainerTest {
         Trainer cancelled = small(Trainer.on(images))
                 .listener(event -> stop.compareAndSet(false, event instanceof EpochDone))
                 .cancelWhen(stop::get);
-        assertThat(cancelled.train(run).completed()).isFalse();
+        TrainingReport stopped = cancelled.train(run);
+        assertThat(stopped.completed()).isFalse();
+        assertThat(stopped.reached()).startsWith("stage 1, epoch ");
+        assertThat(stopped.bestSoFar()).isEmpty();
         TrainingReport resumed = small(Trainer.on(images)).train(run);
         TrainingReport whole = small(Trainer.on(images)).train(folder.resolve("whole"));
         assertThat(resumed.completed()).isTrue();
@@ -109,6 +114,50 @@ class TrainerTest {
         assertThat(report.completed()).isFalse();
         assertThat(report.folds()).isEmpty();
         assertThatThrownBy(report::accuracy).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void cancelledFutureStopsWithCheckpoint() throws Exception {
+        CountDownLatch trained = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        CompletableFuture<TrainingReport> future = small(Trainer.on(images))
+                .listener(event -> {
+                    if (event instanceof EpochDone) {
+                        trained.countDown();
+                        try {
+                            cancelled.await();
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        }
+                    }
+                })
+                .trainAsync(run);
+        trained.await();
+        future.cancel(false);
+        cancelled.countDown();
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().equals("gramian-train")) {
+                thread.join();
+            }
+        }
+        assertThat(progress).isEmpty();
+        TrainingReport resumed = small(Trainer.on(images)).train(run);
+        assertThat(resumed.completed()).isTrue();
+        assertThat(progress).filteredOn(EpochDone.class::isInstance).hasSize(3); // of 4, in two folds
+    }
+
+    @Test
+    void futureEndsWithReport() throws Exception {
+        TrainingReport report = small(Trainer.on(images))
+                .protocol("holdout:0.34")
+                .trainAsync(run)
+                .get();
+        assertThat(report.completed()).isTrue();
+        assertThat(report.bestSoFar()).contains(report.model());
+        assertThatThrownBy(() -> small(Trainer.on(folder.resolve("none")))
+                        .trainAsync(run)
+                        .get())
+                .hasCauseInstanceOf(IOException.class);
     }
 
     @Test

@@ -3,6 +3,7 @@ package org.gramian.run;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Calibration;
 import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.Proportion.Interval;
@@ -308,7 +310,8 @@ final class FoldRun {
 
     private void keepOutOfFold(TwoStageTraining.Scores scores) throws IOException {
         if (!scores.training().isEmpty()) {
-            folder.keepOutOfFold(evaluation(fold.parts().training(), scores.training()));
+            Path file = folder.path().resolve(EvaluationFile.OUT_OF_FOLD);
+            EvaluationFile.write(file, evaluation(fold.parts().training(), scores.training()));
         }
     }
 

@@ -22,7 +22,7 @@ public record ReviewPage(String name, LabelReview review, Gallery gallery, Strin
     public static final String FILE = "review.html";
 
     /** Shown images, each with its neighbours: about 2 MB. */
-    private static final int MOST = 120;
+    public static final int MOST = 120;
 
     private static final int NEIGHBOURS = 3;
 
@@ -56,16 +56,9 @@ public record ReviewPage(String name, LabelReview review, Gallery gallery, Strin
         return Optional.of(html);
     }
 
-    /** Returns the number of images whose label is not the suggested one. */
-    public long suspicious() {
-        return review.rows().stream().filter(LabelReview.Row::isSuspicious).count();
-    }
-
-    public List<LabelReview.Row> shown() {
-        return review.rows().stream()
-                .filter(LabelReview.Row::isSuspicious)
-                .limit(MOST)
-                .toList();
+    /** Returns the images whose label is not the suggested one. */
+    public List<LabelReview.Row> suspicious() {
+        return review.rows().stream().filter(LabelReview.Row::isSuspicious).toList();
     }
 
     public Picture picture(int index) {

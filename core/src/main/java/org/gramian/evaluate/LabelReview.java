@@ -11,11 +11,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.PriorityQueue;
 import java.util.stream.IntStream;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Gallery.Item;
+import org.gramian.linear.CrossValidation;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.Lda;
 import org.gramian.linear.LinearSolver.SolverListener;
@@ -83,22 +85,22 @@ public record LabelReview(List<Row> rows) {
                 double temperature = evaluation.temperature().value();
                 evaluation
                         .predictions()
-                        .forEach(one -> predicted.put(one.name(), one.logits().probabilities(temperature)));
+                        .forEach(one -> predicted.put(
+                                one.name(),
+                                Arrays.stream(one.logits().probabilities(temperature))
+                                        .map(StrictMath::log)
+                                        .toArray()));
             }
         }
-        int classes = gallery.classes().size();
         try (Scope _ = Scope.open()) {
             Tensor vectors = vectors(gallery);
             boolean isComplete = items.stream().allMatch(item -> predicted.containsKey(item.name()));
-            List<double[]> others = isComplete ? List.of() : crossValidated(vectors, items, classes);
+            List<double[]> others = isComplete ? List.of() : crossValidated(vectors, gallery);
             List<List<Integer>> nearest = nearest(vectors);
             List<Row> rows = new ArrayList<>();
             for (int i = 0; i < items.size(); i++) {
-                double[] probabilities = predicted.get(items.get(i).name());
-                if (probabilities == null) {
-                    probabilities = others.get(i);
-                }
-                rows.add(row(gallery, i, probabilities, nearest.get(i)));
+                double[] log = predicted.get(items.get(i).name());
+                rows.add(row(gallery, i, log == null ? others.get(i) : log, nearest.get(i)));
             }
             rows.sort(Comparator.comparingDouble(Row::suspicion).reversed().thenComparing(Row::path));
             return new LabelReview(rows);
@@ -115,22 +117,18 @@ public record LabelReview(List<Row> rows) {
         return Tensors.copyOf(MemorySegment.ofArray(all), DType.F32, shape);
     }
 
-    /** Returns the out-of-fold probabilities of each image; equal ones if a class has fewer than two images. */
-    private static List<double[]> crossValidated(Tensor vectors, List<Item> items, int classes) {
-        double[] equal = new double[classes];
-        Arrays.fill(equal, 1.0 / classes);
-        int[] labels = items.stream().mapToInt(Item::label).toArray();
-        if (Arrays.stream(labels).distinct().count() < classes) {
-            return Collections.nCopies(labels.length, equal);
-        }
+    /** Returns the out-of-fold log probabilities of each image; zeros if a class has fewer than two images. */
+    private static List<double[]> crossValidated(Tensor vectors, Gallery gallery) {
+        int classes = gallery.classes().size();
+        int[] labels = gallery.items().stream().mapToInt(Item::label).toArray();
         int[] images = IntStream.range(0, labels.length).toArray();
-        return new Lda(OptionalDouble.empty())
-                .solve(LabelledRows.of(vectors, labels, images, classes), SolverListener.NONE)
-                .crossValidation()
-                .map(scores -> scores.logProbabilities().stream()
-                        .map(logs -> Arrays.stream(logs).map(StrictMath::exp).toArray())
-                        .toList())
-                .orElseGet(() -> Collections.nCopies(labels.length, equal));
+        Optional<CrossValidation> scores = Arrays.stream(labels).distinct().count() < classes
+                ? Optional.empty()
+                : new Lda(OptionalDouble.empty())
+                        .solve(LabelledRows.of(vectors, labels, images, classes), SolverListener.NONE)
+                        .crossValidation();
+        return scores.map(CrossValidation::logProbabilities)
+                .orElseGet(() -> Collections.nCopies(labels.length, new double[classes]));
     }
 
     /** Returns the nearest other rows of each row by Euclidean distance, the nearest first. */
@@ -171,8 +169,8 @@ public record LabelReview(List<Row> rows) {
         return best.stream().sorted(order).toList();
     }
 
-    private static Row row(Gallery gallery, int index, double[] probabilities, List<Integer> nearest) {
-        int classes = probabilities.length;
+    private static Row row(Gallery gallery, int index, double[] logProbabilities, List<Integer> nearest) {
+        int classes = logProbabilities.length;
         double[] votes = new double[classes];
         Arrays.fill(votes, 1.0 / classes);
         nearest.forEach(j -> votes[gallery.items().get(j).label()]++);
@@ -180,7 +178,7 @@ public record LabelReview(List<Row> rows) {
         double sum = 0;
         int best = 0;
         for (int c = 0; c < classes; c++) {
-            joint[c] = StrictMath.pow(probabilities[c], 1 - NEIGHBOURS_WEIGHT)
+            joint[c] = StrictMath.exp((1 - NEIGHBOURS_WEIGHT) * logProbabilities[c])
                     * StrictMath.pow(votes[c] / (nearest.size() + 1), NEIGHBOURS_WEIGHT);
             sum += joint[c];
             best = joint[c] > joint[best] ? c : best;

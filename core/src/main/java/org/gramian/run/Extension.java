@@ -18,6 +18,7 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.image.audit.AuditReport;
@@ -102,7 +103,8 @@ public record Extension(TrainingRun trainer, Path run) {
             throw refused("it was trained on a sample of its images, within a time budget");
         }
         TrainingRun quiet = trainer.with(trainer.context().withListener(_ -> {})); // it said everything once
-        RunPlan plan = quiet.plan(AuditReport.read(run.resolve(AuditReport.FILE_NAME)));
+        Path audit = run.resolve(AuditReport.FILE_NAME);
+        RunPlan plan = quiet.plan(JsonText.read(audit, AuditReport.class, "the audit of the run", ANEW.substring(2)));
         if (plan.names().size() > 1) {
             throw refused("it has " + plan.names().size() + " folds, and a model in each");
         }

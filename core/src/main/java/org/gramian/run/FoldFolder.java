@@ -56,11 +56,6 @@ record FoldFolder(Path path) {
         ModelFile.write(frozen(), model, card);
     }
 
-    /** Writes the out-of-fold scores of the training images. */
-    void keepOutOfFold(Evaluation training) throws IOException {
-        EvaluationFile.write(path.resolve(EvaluationFile.OUT_OF_FOLD), training);
-    }
-
     /** Returns the validation set under the model before fine-tuning; empty without either. */
     Optional<Evaluation> firstValidation() throws IOException {
         return read(FIRST_VALIDATION);

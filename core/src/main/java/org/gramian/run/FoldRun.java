@@ -22,6 +22,7 @@ import org.gramian.basis.Sha256;
 import org.gramian.basis.Subsample;
 import org.gramian.evaluate.Calibration;
 import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.Proportion;
@@ -440,9 +441,11 @@ final class FoldRun {
 
     private void keepOutOfFold(TwoStageTraining.Scores scores) throws IOException {
         if (!scores.outOfFold().isEmpty()) {
-            folder.keepOutOfFold(evaluation(
-                    List.copyOf(scores.outOfFold().keySet()),
-                    List.copyOf(scores.outOfFold().values())));
+            EvaluationFile.write(
+                    folder.path().resolve(EvaluationFile.OUT_OF_FOLD),
+                    evaluation(
+                            List.copyOf(scores.outOfFold().keySet()),
+                            List.copyOf(scores.outOfFold().values())));
         }
     }
 

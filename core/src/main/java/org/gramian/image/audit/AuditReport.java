@@ -72,12 +72,6 @@ public record AuditReport(
                 other, layout, options, splits, content, classes, contents, unreadable, duplicates, findings);
     }
 
-    /** Reads a report that {@link #write} wrote. */
-    public static AuditReport read(Path file) throws IOException {
-        return JsonText.read(
-                file, AuditReport.class, "the audit of the run", "train anew on all images with 'gramian train'");
-    }
-
     public String json() {
         return JsonText.indented(this) + "\n";
     }

@@ -7,7 +7,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.IntStream;
 
 /**
  * Labelled image files; not decoded.
@@ -95,17 +94,20 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
      * @param labels class indices by name of a sample
      */
     public Dataset relabelled(Map<String, Integer> labels) {
-        List<Sample> relabelled = samples.stream()
-                .map(sample -> new Sample(
-                        sample.name(), labels.getOrDefault(sample.name(), sample.label()), sample.file(), sample.box()))
-                .toList();
-        Note.Collector notes = new Note.Collector();
-        IntStream.range(0, samples.size())
-                .filter(i -> relabelled.get(i).label() != samples.get(i).label())
-                .forEach(i -> notes.add(Note.Kind.RELABELLED, samples.get(i).name()));
-        List<Note> all = new ArrayList<>(source.notes);
-        all.addAll(notes.notes());
-        return new Dataset(root, classes, relabelled, new Source(source.layout, source.assignment, all));
+        List<Sample> all = new ArrayList<>();
+        List<String> changed = new ArrayList<>();
+        for (Sample sample : samples) {
+            int label = labels.getOrDefault(sample.name(), sample.label());
+            all.add(new Sample(sample.name(), label, sample.file(), sample.box()));
+            if (label != sample.label()) {
+                changed.add(sample.name());
+            }
+        }
+        List<Note> notes = new ArrayList<>(source.notes);
+        if (!changed.isEmpty()) {
+            notes.add(new Note(Note.Kind.RELABELLED, changed.size(), changed));
+        }
+        return new Dataset(root, classes, all, new Source(source.layout, source.assignment, notes));
     }
 
     private static void requireDistinct(List<String> names, String what) {

@@ -17,6 +17,7 @@ import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.layout.DatasetLayout.Flat;
 import org.gramian.image.dataset.layout.DatasetLayout.Folders;
 import org.gramian.image.dataset.layout.DatasetLayout.SplitFolders;
@@ -131,35 +132,38 @@ public final class Layouts {
      * @throws DatasetException if a path or class is unknown, or a path has two labels
      */
     public static Dataset relabelled(Dataset dataset, Path list) throws DatasetException {
-        Map<String, String> names = new HashMap<>(); // written by CsvText.safe, and read without space around them
-        dataset.samples().forEach(sample -> names.put(sample.name().strip(), sample.name()));
-        dataset.samples()
-                .forEach(sample -> names.put(CsvText.safe(sample.name()).strip(), sample.name()));
-        Map<String, Integer> classes = new HashMap<>();
-        List<String> known = dataset.classes();
-        IntStream.range(0, known.size())
-                .forEach(label -> classes.put(known.get(label).strip(), label));
-        IntStream.range(0, known.size())
-                .forEach(label -> classes.put(CsvText.safe(known.get(label)).strip(), label));
+        List<String> names = dataset.samples().stream().map(Sample::name).toList();
+        Map<String, Integer> images = byField(names);
+        Map<String, Integer> classes = byField(dataset.classes());
         Map<String, Integer> labels = new HashMap<>();
         for (Csv.Row row : Csv.rows(list)) {
-            String name = names.get(row.path());
-            if (name == null) {
+            Integer image = images.get(row.path());
+            if (image == null) {
                 throw row.wrong("expected the path of an image below " + dataset.root() + ", such as '"
-                        + dataset.samples().getFirst().name() + "', found '" + row.path() + "'; remove the row");
+                        + names.getFirst() + "', found '" + row.path() + "'; remove the row");
             }
             Integer label = classes.get(row.label());
             if (label == null) {
-                throw row.wrong("unknown class '" + row.label() + "'" + NearestWord.suggestion(row.label(), known)
-                        + "; the classes are " + QuotedText.quoted(known));
+                throw row.wrong("unknown class '" + row.label() + "'"
+                        + NearestWord.suggestion(row.label(), dataset.classes()) + "; the classes are "
+                        + QuotedText.quoted(dataset.classes()));
             }
-            Integer before = labels.putIfAbsent(name, label);
+            Integer before = labels.putIfAbsent(names.get(image), label);
             if (before != null && !before.equals(label)) {
-                throw row.wrong("expected one label for '" + row.path() + "', found '" + known.get(before) + "' and '"
-                        + row.label() + "'");
+                throw row.wrong("expected one label for '" + row.path() + "', found '"
+                        + dataset.classes().get(before) + "' and '" + row.label() + "'");
             }
         }
         return dataset.relabelled(labels);
+    }
+
+    /** Returns the indices of names by their fields in a CSV file, with the apostrophes of {@link CsvText} and without. */
+    private static Map<String, Integer> byField(List<String> names) {
+        Map<String, Integer> indices = new HashMap<>();
+        IntStream.range(0, names.size()).forEach(i -> indices.put(names.get(i).strip(), i));
+        IntStream.range(0, names.size())
+                .forEach(i -> indices.put(CsvText.safe(names.get(i)).strip(), i));
+        return indices;
     }
 
     /** Opens a folder or a CSV file in the detected layout. */

@@ -60,6 +60,9 @@ final class FoldRun {
     /** Metric of a model card: accuracy on the validation set, where there is one. */
     private static final String VALIDATION = "validation-accuracy";
 
+    /** A smaller difference of log losses is rounding: the selected head may be that of the first model. */
+    private static final double LEAST_LOSS = 1e-4;
+
     private final RunPlan plan;
     private final FoldPlan fold;
     private final FoldFolder folder;
@@ -425,7 +428,8 @@ final class FoldRun {
                         .toList(),
                 all.temperature());
         Calibration.Gain gain = Calibration.Gain.of(before, unseen.get());
-        if (gain.isSignificantLoss()) {
+        boolean worse = gain.isSignificantLoss() && gain.mean() < -LEAST_LOSS;
+        if (worse) {
             context.warn(String.format(
                     Locale.ROOT,
                     "log loss of %d images %.3f, of the first model %.3f: higher by %.3f ± %.3f; keeping the first model",
@@ -435,7 +439,7 @@ final class FoldRun {
                     -gain.mean(),
                     gain.standardError()));
         }
-        return gain.isSignificantLoss();
+        return worse;
     }
 
     /** Compares the trained with the simpler model on the validation set, and adopts the latter unless the former wins. */

@@ -61,6 +61,9 @@ final class FoldRun {
     /** Metric of a model card: accuracy on the validation set, where there is one. */
     private static final String VALIDATION = "validation-accuracy";
 
+    /** A smaller difference of log losses is rounding: the selected head may be that of the first model. */
+    private static final double LEAST_LOSS = 1e-4;
+
     private final RunPlan plan;
     private final FoldPlan fold;
     private final FoldFolder folder;
@@ -426,7 +429,8 @@ final class FoldRun {
                         .toList(),
                 all.temperature());
         Calibration.Gain gain = Calibration.Gain.of(before, unseen.get());
-        if (gain.isSignificantLoss()) {
+        boolean worse = gain.isSignificantLoss() && gain.mean() < -LEAST_LOSS;
+        if (worse) {
             context.warn(String.format(
                     Locale.ROOT,
                     "log loss of %d images %.3f, of the first model %.3f: higher by %.3f ± %.3f; keeping the first model",
@@ -436,7 +440,7 @@ final class FoldRun {
                     -gain.mean(),
                     gain.standardError()));
         }
-        return gain.isSignificantLoss();
+        return worse;
     }
 
     private void keepOutOfFold(TwoStageTraining.Scores scores) throws IOException {

@@ -67,8 +67,8 @@ public record TrainingRun(
     /** Images between two looks at the clock. */
     private static final int GROUP = 128;
 
-    /** Sampled images by those expected to fit: the first batches are slower than the rest. */
-    private static final double HEADROOM = 1.3;
+    /** Sampled images by those expected to fit: the first batches took up to twice as long as the rest. */
+    private static final double HEADROOM = 2;
 
     /** Time of the report by that of evaluating and writing the first model, whose code is cold too. */
     private static final int REPORT = 2;

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
@@ -340,6 +341,12 @@ public record HeadSearch(
                 try (Scope _ = Scope.open()) {
                     Map<Candidate, Scored> some = score(singles, first);
                     kept = promising(singles, some);
+                    if (left.isPresent()) { // the baseline, then the best: the time may not suffice for all
+                        List<Candidate> ordered = new ArrayList<>(kept);
+                        ordered.subList(1, ordered.size())
+                                .sort(Comparator.comparingDouble((Candidate one) -> -accuracy(some, one)));
+                        kept = ordered;
+                    }
                     if (!isTimeFor(kept.stream().map(some::get).toList(), every.length)) {
                         all.addAll(some.values());
                         return Optional.of(selected(first, false));
@@ -481,14 +488,18 @@ public record HeadSearch(
             context.throwIfInterrupted();
         }
 
-        /** Whether heads can be compared on more images in less than half of the time that is left. */
+        private static double accuracy(Map<Candidate, Scored> scored, Candidate one) {
+            return Objects.requireNonNull(scored.get(one)).accuracy;
+        }
+
+        /** Whether heads can be compared on more images in the time that is left; half of it is used, for the best of them first. */
         private boolean isTimeFor(List<Scored> heads, int count) {
             Duration needed =
                     heads.stream().map(one -> one.cost().fitting(count)).reduce(Duration.ZERO, Duration::plus);
             return !mostIsUsed()
                     && context.cancellation()
                             .remaining()
-                            .filter(now -> now.compareTo(needed) < 0)
+                            .filter(now -> now.multipliedBy(2).compareTo(needed) < 0)
                             .isEmpty();
         }
 

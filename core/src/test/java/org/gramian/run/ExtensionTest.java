@@ -105,6 +105,23 @@ class ExtensionTest {
     }
 
     @Test
+    void onlyNewFeaturesAreComputed() throws IOException, InterruptedException {
+        Path run = train(SETTINGS);
+        int before = steps();
+        extension(run).prepare(Layouts.open(folder.resolve("more")), folder.resolve("extended"));
+        assertThat(before).isGreaterThanOrEqualTo(16); // images of the run
+        assertThat(steps() - before).isBetween(16, 16 + 4); // new images, and the ends of the parts
+    }
+
+    /** Returns the number of steps of the computation of features. */
+    private int steps() {
+        return (int) events.stream()
+                .filter(event -> event instanceof TrainEvent.Task(String name, long _, long _)
+                        && name.equals("training features"))
+                .count();
+    }
+
+    @Test
     void searchedPoolingIsKept() throws IOException, InterruptedException {
         Path run = train(SETTINGS.with("network.pooling", "auto"));
         String pooling = new FoldFolder(run).candidates().orElseThrow().best().pooling();

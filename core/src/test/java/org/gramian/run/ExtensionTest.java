@@ -38,7 +38,8 @@ class ExtensionTest {
             .with("data.crops", CropPlan.parse("center:16"))
             .with("network.pooling", "covariance/log/triu")
             .with("network.classifier", "lda")
-            .with("data.protocol", Protocol.parse("holdout:0.25"));
+            .with("data.protocol", Protocol.parse("holdout:0.25"))
+            .with("gallery", false);
 
     @TempDir
     private Path folder = Path.of("");

@@ -38,7 +38,8 @@ class ExtensionTest {
             .with("data.crops", CropPlan.parse("center:16"))
             .with("network.pooling", "covariance/log/triu")
             .with("network.classifier", "lda")
-            .with("data.protocol", Protocol.parse("holdout:0.25"));
+            .with("data.protocol", Protocol.parse("holdout:0.25"))
+            .with("gallery", false);
 
     @TempDir
     private Path folder = Path.of("");
@@ -102,6 +103,23 @@ class ExtensionTest {
                 .isEqualTo(card(anew).openSet());
         assertThat(card(out).openSet()).isPresent();
         assertThat(card(out).classes()).containsExactly("c0", "c1", "c2");
+    }
+
+    @Test
+    void onlyNewFeaturesAreComputed() throws IOException, InterruptedException {
+        Path run = train(SETTINGS);
+        int before = steps();
+        extension(run).prepare(Layouts.open(folder.resolve("more")), folder.resolve("extended"));
+        assertThat(before).isGreaterThanOrEqualTo(16); // images of the run
+        assertThat(steps() - before).isBetween(16, 16 + 4); // new images, and the ends of the parts
+    }
+
+    /** Returns the number of steps of the computation of features. */
+    private int steps() {
+        return (int) events.stream()
+                .filter(event -> event instanceof TrainEvent.Task(String name, long _, long _)
+                        && name.equals("training features"))
+                .count();
     }
 
     @Test

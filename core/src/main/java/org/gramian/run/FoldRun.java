@@ -396,7 +396,9 @@ final class FoldRun {
         if (outcome.result().isPresent()) {
             outcome.result().get().write(folder.path());
         }
-        Optional<KnownImages> known = scores.known().get(); // may be interrupted: before the evaluation is announced
+        boolean competes = Files.exists(folder.frozen()); // the loser needs no distances
+        Optional<KnownImages> known =
+                competes ? Optional.empty() : scores.known().get();
         Measured measured = measured(outcome, scores);
         keepOutOfFold(scores);
         if (isWorseThanFirst(measured.unseen)) {
@@ -410,10 +412,13 @@ final class FoldRun {
                 && !replacesFrozen(outcome.stage(), measured.validation)) {
             return;
         }
-        folder.keep(measured.evaluation, model, card(outcome, measured, known));
+        folder.keep(
+                measured.evaluation,
+                model,
+                card(outcome, measured, competes ? scores.known().get() : known));
     }
 
-    /** Compares a model with the first one on images that neither has seen. */
+    /** Compares a model with the first one on images that neither has seen; one of fewer training images must be better. */
     private boolean isWorseThanFirst(Optional<Evaluation> unseen) {
         if (first.isEmpty() || unseen.isEmpty() || Files.exists(folder.frozen())) {
             return false;
@@ -429,15 +434,18 @@ final class FoldRun {
                         .toList(),
                 all.temperature());
         Calibration.Gain gain = Calibration.Gain.of(before, unseen.get());
-        boolean worse = gain.isSignificantLoss() && gain.mean() < -LEAST_LOSS;
+        boolean worse = before.predictions().size() < all.predictions().size()
+                ? !gain.isSignificant()
+                : gain.isSignificantLoss() && gain.mean() < -LEAST_LOSS;
         if (worse) {
             context.warn(String.format(
                     Locale.ROOT,
-                    "log loss of %d images %.3f, of the first model %.3f: higher by %.3f ± %.3f; keeping the first model",
+                    "log loss of %d images %.3f, of the first model %.3f: %s by %.3f ± %.3f; keeping the first model",
                     names.size(),
                     unseen.get().calibration().logLoss(),
                     before.calibration().logLoss(),
-                    -gain.mean(),
+                    gain.mean() < 0 ? "higher" : "lower",
+                    Math.abs(gain.mean()),
                     gain.standardError()));
         }
         return worse;

@@ -47,6 +47,9 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
         if (!plan.config().get(TrainConfig.GALLERY)) {
             return Optional.empty();
         }
+        if (context.cancellation().isUsed(1)) {
+            return Optional.of(Cancellation.Reason.OUT_OF_TIME);
+        }
         TrainingContext limited = context.withListener(event -> {
             if (context.cancellation().isUsed(1)) {
                 throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);

@@ -71,10 +71,10 @@ public record TrainingRun(
     private static final double HEADROOM = 2;
 
     /** Time of the report by that of evaluating and writing the first model, whose code is cold too. */
-    private static final int REPORT = 2;
+    private static final int REPORT = 4;
 
     /** Part of the time budget for the report: at least, and where no first model was measured. */
-    private static final int LEAST_ENDING = 100;
+    private static final int LEAST_ENDING = 50;
 
     private static final int ENDING = 20;
 

@@ -314,7 +314,8 @@ public final class SparkTrainer {
     private Pooling selected(TrainingData data) throws IOException {
         Optional<HeadSearch.Result> result = new HeadSearch(
                         data, context, images.classes().size(), config.recipe().solver(), seed())
-                .run();
+                .run()
+                .map(HeadSearch.Found::result);
         result.ifPresent(found -> context.send(found.chosen()));
         return result.map(found -> Pooling.parse(found.best().pooling()))
                 .orElse(config.network().pooling());

@@ -26,10 +26,10 @@ public final class OneMachine {
     public static Map<String, ImageResult> predict(Path model, List<Path> images) throws IOException {
         Map<String, ImageResult> results = new TreeMap<>();
         try (Classifier classifier = Classifier.load(model)) {
-            List<ImageResult> all = classifier.predict(images);
-            for (int i = 0; i < images.size(); i++) {
-                results.put(name(images.get(i)), all.get(i));
-            }
+            classifier.run(
+                    images.stream().map(ImageSource::of).toList(),
+                    classifier.predicting(),
+                    (index, result) -> results.put(name(images.get(index)), result));
         }
         return results;
     }

@@ -17,7 +17,7 @@ Installs Gramian $version into DIR/lib/gramian-$version and links DIR/bin/gramia
                    elsewhere and pass their folder.
   --help           show this text
 
-To remove it: rm -r DIR/lib/gramian-$version DIR/bin/gramian
+To remove it, and versions before it: rm -r DIR/lib/gramian-* DIR/bin/gramian
 Exit code: 0 installed, 1 download, checksum or disk failed, 2 usage or unsupported machine.
 TEXT
 }
@@ -84,9 +84,9 @@ say "unpacking $name"
 tar -xzf "$work/$name.tar.gz" -C "$work" || fail 1 "could not unpack $name.tar.gz: is the disk full?"
 "$work/$name/bin/gramian" --version >/dev/null || fail 1 "$name does not start on this machine; nothing was installed"
 target=$prefix/lib/gramian-$version
-rm -rf "$target"
+[ ! -e "$target" ] || mv "$target" "$work/before"
 mv "$work/$name" "$target"
-ln -sf "../lib/gramian-$version/bin/gramian" "$prefix/bin/gramian"
+ln -sfn "../lib/gramian-$version/bin/gramian" "$prefix/bin/gramian"
 
 # The virtual machine's cache of loaded classes holds what a prediction uses; without it everything works as well, only later.
 say "preparing the start"

@@ -3,6 +3,7 @@
 //JAVA_OPTIONS --enable-native-access=ALL-UNNAMED
 
 import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchEvent;
 import java.nio.file.WatchKey;
 import java.nio.file.WatchService;
 import org.gramian.anomaly.Detector;
@@ -24,7 +25,11 @@ void main(String[] arguments) throws Exception {
         }
         while (true) {
             WatchKey key = watch.take();
-            key.pollEvents().forEach(event -> inspect(detector, folder.resolve((Path) event.context())));
+            for (WatchEvent<?> event : key.pollEvents()) {
+                if (event.context() instanceof Path name) { // none after an overflow
+                    inspect(detector, folder.resolve(name));
+                }
+            }
             key.reset();
         }
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -38,7 +39,7 @@ import org.gramian.train.loop.TrainingContext;
  * }</pre>
  *
  * <p>Every option that is not set gets the default of {@code gramian train}; docs/options.md lists all keys with their defaults. Training into the folder of an interrupted run resumes it, with the same
- * result as without the interruption.
+ * result as without the interruption unless a limit of time ended its training.
  */
 public final class Trainer {
     private final Path place;
@@ -176,6 +177,10 @@ public final class Trainer {
      * @throws IOException if images or weights cannot be read, the folder holds another run, or another process trains into it
      */
     public TrainingReport train(Path folder) throws IOException, InterruptedException {
+        return train(folder, cancelled);
+    }
+
+    private TrainingReport train(Path folder, BooleanSupplier stop) throws IOException, InterruptedException {
         settings.find(TrainConfig.ACCELERATE).ifPresent(Rule::use);
         Dataset images = dataset.isPresent() ? dataset.get() : Layouts.open(place, settings.find(TrainConfig.LAYOUT));
         Cancellation cancellation = budget.map(Cancellation::after).orElseGet(Cancellation::onRequest);
@@ -191,35 +196,46 @@ public final class Trainer {
                             listener.accept(event);
                         }
                     }
-                    if (cancelled.getAsBoolean()) {
+                    if (stop.getAsBoolean()) {
                         cancellation.cancel();
                     }
                 });
         WeightStore store = weights.map(WeightStore::new).orElseGet(WeightStore::ofProcess);
         try {
             return TrainingReport.of(
-                    folder, new TrainingRun(images, settings, store, cache, context).train(folder), reached.get());
+                    folder,
+                    new TrainingRun(images, settings, store, cache, context).train(folder),
+                    Objects.requireNonNull(reached.get()));
         } catch (InterruptedTrainingException _) {
-            return new TrainingReport(folder, List.of(), false, List.of(), reached.get());
+            return new TrainingReport(folder, List.of(), false, List.of(), Objects.requireNonNull(reached.get()));
         }
     }
 
     /**
      * Trains as {@link #train} does, on a thread of its own. Cancelling the future stops training with a checkpoint, from which another
-     * call resumes.
+     * call resumes; the future is done when the thread has ended, with the report of what was reached.
      */
     public CompletableFuture<TrainingReport> trainAsync(Path folder) {
-        CompletableFuture<TrainingReport> result = new CompletableFuture<>();
-        BooleanSupplier before = cancelled;
-        cancelled = () -> result.isCancelled() || before.getAsBoolean();
+        Training training = new Training();
         Thread.ofPlatform().name("gramian-train").start(() -> {
             try {
-                result.complete(train(folder));
+                training.complete(train(folder, () -> training.stopped || cancelled.getAsBoolean()));
             } catch (Exception | Error problem) {
-                result.completeExceptionally(problem);
+                training.completeExceptionally(problem);
             }
         });
-        return result;
+        return training;
+    }
+
+    /** A training whose cancellation is a request: there is a report in any case. */
+    private static final class Training extends CompletableFuture<TrainingReport> {
+        private volatile boolean stopped;
+
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            stopped = true;
+            return !isDone();
+        }
     }
 
     /** Returns where in the run an event is, for those that say it. */

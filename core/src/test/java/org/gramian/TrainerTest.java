@@ -135,11 +135,9 @@ class TrainerTest {
         trained.await();
         future.cancel(false);
         cancelled.countDown();
-        for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            if (thread.getName().equals("gramian-train")) {
-                thread.join();
-            }
-        }
+        TrainingReport stopped = future.get();
+        assertThat(stopped.completed()).isFalse();
+        assertThat(stopped.reached()).startsWith("stage 1, epoch ");
         assertThat(progress).isEmpty();
         TrainingReport resumed = small(Trainer.on(images)).train(run);
         assertThat(resumed.completed()).isTrue();

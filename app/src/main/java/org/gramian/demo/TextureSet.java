@@ -40,14 +40,14 @@ public record TextureSet(int images, int side, long seed) {
     private static final double UNPAIRED = 0.3;
 
     private static final int LEAST_SIDE = 32;
-    private static final int MOST_SIDE = 1024;
-    private static final int MOST_IMAGES = 10_000;
+    private static final int MAX_SIDE = 1024;
+    private static final int MAX_IMAGES = 10_000;
 
     public TextureSet {
-        if (images < 1 || images > MOST_IMAGES || side < LEAST_SIDE || side > MOST_SIDE) {
+        if (images < 1 || images > MAX_IMAGES || side < LEAST_SIDE || side > MAX_SIDE) {
             throw new IllegalArgumentException(
                     "expected 1 to %d images of %d to %d pixels for each class, found %d of %d"
-                            .formatted(MOST_IMAGES, LEAST_SIDE, MOST_SIDE, images, side));
+                            .formatted(MAX_IMAGES, LEAST_SIDE, MAX_SIDE, images, side));
         }
     }
 

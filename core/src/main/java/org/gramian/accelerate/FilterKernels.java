@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FilterKernels {
     private static final int WARP = 32;
-    private static final int MOST_THREADS = 256;
+    private static final int MAX_THREADS = 256;
 
     private static final class Program {
         static final CudaProgram FILTERS = CudaProgram.of(FilterKernels.class, "filters.cu", Map.of());
@@ -110,7 +110,7 @@ final class FilterKernels {
     private static LaunchConfig perFilter(Tensor weight) {
         int warps = Math.ceilDiv(channels(weight) * taps(weight), WARP);
         return new LaunchConfig(
-                Math.toIntExact(weight.size(0)), 1, 1, Math.clamp((long) warps * WARP, WARP, MOST_THREADS), 1);
+                Math.toIntExact(weight.size(0)), 1, 1, Math.clamp((long) warps * WARP, WARP, MAX_THREADS), 1);
     }
 
     private static int channels(Tensor weight) {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * need several times as long as it takes to write the result.
  */
 final class StemKernels {
-    private static final int MOST_CHANNELS = 4;
+    private static final int MAX_CHANNELS = 4;
     private static final int LARGEST_WINDOW = 7;
 
     /** Results of a row that a block computes at a time. */
@@ -72,7 +72,7 @@ final class StemKernels {
                 && maps.type() == DType.BF16
                 && maps.device().kind() == Device.Kind.CUDA
                 && maps.size(1) > 1
-                && maps.size(1) <= MOST_CHANNELS
+                && maps.size(1) <= MAX_CHANNELS
                 && maps.size(1) == weight.size(1)
                 && (weight.size(0) == 32 || weight.size(0) == 64)
                 && weight.type() == DType.BF16

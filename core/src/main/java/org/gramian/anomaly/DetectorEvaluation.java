@@ -36,7 +36,7 @@ public record DetectorEvaluation(
         double f1,
         double recall,
         Optional<Proportion> falseAlarms) {
-    private static final int MOST_PIXELS = 1 << 20;
+    private static final int MAX_PIXELS = 1 << 20;
 
     /** Result of one image, without its map. */
     public record Result(TestImage image, double score, double pValue, boolean anomalous) {}
@@ -99,7 +99,7 @@ public record DetectorEvaluation(
         if (image.anomalous() && image.mask().isEmpty()) {
             return false;
         }
-        double scale = Math.min(1, Math.sqrt((double) MOST_PIXELS / ((double) map.width() * map.height())));
+        double scale = Math.min(1, Math.sqrt((double) MAX_PIXELS / ((double) map.width() * map.height())));
         int width = Math.max(1, (int) (map.width() * scale));
         int height = Math.max(1, (int) (map.height() * scale));
         boolean[] mask = new boolean[width * height];

@@ -52,10 +52,10 @@ public final class DetectorTraining {
 
     private static final int FOLDS = 5;
     private static final int BATCH = 8;
-    private static final int MOST_SYNTHETIC = 60;
+    private static final int MAX_SYNTHETIC = 60;
     private static final int SYNTHETIC_EACH = 2;
     private static final int SIZED = 25;
-    private static final long MOST_FEATURE_BYTES = 3L << 30;
+    private static final long MAX_FEATURE_BYTES = 3L << 30;
 
     /**
      * Options.
@@ -263,7 +263,7 @@ public final class DetectorTraining {
     private List<ImageSource> bounded(List<ImageSource> good, Features features, SplittableRandom random) {
         long each =
                 features.grid().elements() * features.backbone().channels() * Float.BYTES * (options.tile > 0 ? 4 : 1);
-        int most = (int) Math.max(FEWEST, MOST_FEATURE_BYTES / each);
+        int most = (int) Math.max(FEWEST, MAX_FEATURE_BYTES / each);
         if (good.size() <= most) {
             return good;
         }
@@ -283,7 +283,7 @@ public final class DetectorTraining {
             @Nullable List<Sample> samples)
             throws InterruptedException {
         List<ImageSource> read = new ArrayList<>();
-        int everyNth = Math.max(1, Math.ceilDiv(sources.size(), MOST_SYNTHETIC));
+        int everyNth = Math.max(1, Math.ceilDiv(sources.size(), MAX_SYNTHETIC));
         for (int from = 0; from < sources.size(); from += BATCH) {
             check();
             List<ImageSource> batch = sources.subList(from, Math.min(sources.size(), from + BATCH));

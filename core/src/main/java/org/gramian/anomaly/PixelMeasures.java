@@ -17,7 +17,7 @@ public final class PixelMeasures {
     private static final int BINS = 1 << 14;
     private static final double LOWEST = 1e-4;
     private static final double HIGHEST = 1e4;
-    private static final double MOST_FALSE_POSITIVES = 0.3;
+    private static final double MAX_FALSE_POSITIVES = 0.3;
 
     private final long[] good = new long[BINS];
     private final long[] defective = new long[BINS];
@@ -100,17 +100,17 @@ public final class PixelMeasures {
         double alarms = 0;
         double overlap = 0;
         double area = 0;
-        for (int bin = BINS - 1; bin >= 0 && alarms < MOST_FALSE_POSITIVES; bin--) {
+        for (int bin = BINS - 1; bin >= 0 && alarms < MAX_FALSE_POSITIVES; bin--) {
             double covered = 0;
             for (int i = 0; i < sizes.length; i++) {
                 covered += regions.get(i)[bin] / sizes[i] / sizes.length;
             }
             double step = good[bin] / goods;
-            double part = step > 0 ? Math.min(1, (MOST_FALSE_POSITIVES - alarms) / step) : 1;
+            double part = step > 0 ? Math.min(1, (MAX_FALSE_POSITIVES - alarms) / step) : 1;
             area += part * step * (overlap + part * covered / 2);
             alarms += step;
             overlap += covered;
         }
-        return area / MOST_FALSE_POSITIVES;
+        return area / MAX_FALSE_POSITIVES;
     }
 }

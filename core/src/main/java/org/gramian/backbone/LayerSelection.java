@@ -16,7 +16,7 @@ record LayerSelection(Network network, List<String> layers) {
     /** Separator in the text form. */
     private static final String AND = "+";
 
-    private static final int MOST_LAYERS = 4;
+    private static final int MAX_LAYERS = 4;
 
     LayerSelection {
         layers = List.copyOf(layers);
@@ -37,10 +37,10 @@ record LayerSelection(Network network, List<String> layers) {
             }
         }
         LayerSelection cut = new LayerSelection(network, layers);
-        if (layers.size() > MOST_LAYERS) {
+        if (layers.size() > MAX_LAYERS) {
             throw new IllegalArgumentException(
-                    "expected at most " + MOST_LAYERS + " layers of a network, found " + layers.size() + " in '" + text
-                            + "'; remove " + String.join(", ", layers.subList(MOST_LAYERS, layers.size())));
+                    "expected at most " + MAX_LAYERS + " layers of a network, found " + layers.size() + " in '" + text
+                            + "'; remove " + String.join(", ", layers.subList(MAX_LAYERS, layers.size())));
         }
         cut.requireOrder();
         return cut;

@@ -11,7 +11,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.PriorityQueue;
 import java.util.stream.IntStream;
@@ -20,6 +19,7 @@ import org.gramian.gallery.Gallery.Item;
 import org.gramian.linear.CrossValidation;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.Lda;
+import org.gramian.linear.LinearSolver;
 import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
@@ -117,18 +117,24 @@ public record LabelReview(List<Row> rows) {
         return Tensors.copyOf(MemorySegment.ofArray(all), DType.F32, shape);
     }
 
-    /** Returns the out-of-fold log probabilities of each image; zeros if a class has fewer than two images. */
+    /** Returns the out-of-fold log probabilities of each image; zeros if a class has fewer than two images, or they do not differ. */
     private static List<double[]> crossValidated(Tensor vectors, Gallery gallery) {
         int classes = gallery.classes().size();
         int[] labels = gallery.items().stream().mapToInt(Item::label).toArray();
         int[] images = IntStream.range(0, labels.length).toArray();
-        Optional<CrossValidation> scores = Arrays.stream(labels).distinct().count() < classes
-                ? Optional.empty()
-                : new Lda(OptionalDouble.empty())
-                        .solve(LabelledRows.of(vectors, labels, images, classes), SolverListener.NONE)
-                        .crossValidation();
-        return scores.map(CrossValidation::logProbabilities)
-                .orElseGet(() -> Collections.nCopies(labels.length, new double[classes]));
+        List<double[]> unknown = Collections.nCopies(labels.length, new double[classes]);
+        if (Arrays.stream(labels).distinct().count() < classes) {
+            return unknown;
+        }
+        try {
+            return new Lda(OptionalDouble.empty())
+                    .solve(LabelledRows.of(vectors, labels, images, classes), SolverListener.NONE)
+                    .crossValidation()
+                    .map(CrossValidation::logProbabilities)
+                    .orElse(unknown);
+        } catch (LinearSolver.UnsolvableException _) { // the neighbours alone decide
+            return unknown;
+        }
     }
 
     /** Returns the nearest other rows of each row by Euclidean distance, the nearest first. */

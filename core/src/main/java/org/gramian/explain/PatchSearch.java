@@ -89,24 +89,24 @@ public final class PatchSearch {
     private static void add(
             List<Patch> patches, String name, CroppedImage view, double[][] terms, int height, int width) {
         int border = Math.min(height, width) / CroppedImage.RING;
-        int places = height * width;
-        int place = IntStream.range(0, terms.length * places)
-                .filter(i -> terms[0].length == places
-                        && inside(i % places % width, width, border)
-                        && inside(i % places / width, height, border))
+        int positions = height * width;
+        int position = IntStream.range(0, terms.length * positions)
+                .filter(i -> terms[0].length == positions
+                        && inside(i % positions % width, width, border)
+                        && inside(i % positions / width, height, border))
                 .boxed()
-                .max(Comparator.comparingDouble(i -> terms[i / places][i % places]))
+                .max(Comparator.comparingDouble(i -> terms[i / positions][i % positions]))
                 .orElse(-1);
-        if (place < 0) {
+        if (position < 0) {
             return;
         }
-        double value = terms[place / places][place % places];
+        double value = terms[position / positions][position % positions];
         if (patches.size() == PATCHES && value <= patches.getLast().value()) {
             return;
         }
-        Crop crop = view.crops().get(place / places);
-        double across = (place % places % width + 0.5) / width;
-        double down = (place % places / width + 0.5) / height;
+        Crop crop = view.crops().get(position / positions);
+        double across = (position % positions % width + 0.5) / width;
+        double down = (position % positions / width + 0.5) / height;
         patches.add(new Patch(name, value, patch(view.scaled(), crop, crop.mirrored() ? 1 - across : across, down)));
         patches.sort(Comparator.comparingDouble(Patch::value).reversed());
         if (patches.size() > PATCHES) {
@@ -114,8 +114,8 @@ public final class PatchSearch {
         }
     }
 
-    private static boolean inside(int place, int size, int border) {
-        return place >= border && place < size - border;
+    private static boolean inside(int position, int size, int border) {
+        return position >= border && position < size - border;
     }
 
     private static BufferedImage patch(Image scaled, Crop crop, double across, double down) {

@@ -260,7 +260,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
     /** Checks the first directory of a TIFF for sizes that its decoder would allocate. */
     static final class TiffHeader {
         /** Supported images have at most five: CMYK and alpha. */
-        private static final int MOST_SAMPLES = 64;
+        private static final int MAX_SAMPLES = 64;
 
         private static final int BIG = 43;
 
@@ -271,9 +271,9 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             }
             Span whole = new Span(0, content.length);
             long samples = Orientation.ExifTags.of(content, whole).samplesPerPixel();
-            if (samples > MOST_SAMPLES) {
+            if (samples > MAX_SAMPLES) {
                 throw UnreadableException.corrupt(
-                        "expected a TIFF of at most " + MOST_SAMPLES + " samples per pixel, found " + samples);
+                        "expected a TIFF of at most " + MAX_SAMPLES + " samples per pixel, found " + samples);
             }
             return new FileHeader(content, Optional.of(whole), Optional.empty(), false);
         }

@@ -14,12 +14,12 @@ public record ImageLimits(long bytes, long pixels) {
     public static final ImageLimits DEFAULT = new ImageLimits(256L << 20, 100_000_000L);
 
     /** Largest Java array. */
-    private static final long MOST_BYTES = Integer.MAX_VALUE - 8;
+    private static final long MAX_BYTES = Integer.MAX_VALUE - 8;
 
     public ImageLimits {
-        if (bytes < 1 || bytes > MOST_BYTES || pixels < 1 || pixels > MOST_BYTES / 3) {
-            throw new IllegalArgumentException("expected limits of 1 to " + MOST_BYTES + " bytes and 1 to "
-                    + MOST_BYTES / 3 + " pixels, found " + bytes + " bytes and " + pixels + " pixels");
+        if (bytes < 1 || bytes > MAX_BYTES || pixels < 1 || pixels > MAX_BYTES / 3) {
+            throw new IllegalArgumentException("expected limits of 1 to " + MAX_BYTES + " bytes and 1 to "
+                    + MAX_BYTES / 3 + " pixels, found " + bytes + " bytes and " + pixels + " pixels");
         }
     }
 }

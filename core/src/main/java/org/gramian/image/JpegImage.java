@@ -21,13 +21,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class JpegImage {
     /** At least one bit for the mean of each block of 8×8 pixels. */
-    private static final int MOST_PIXELS_PER_BYTE = 512;
+    private static final int MAX_PIXELS_PER_BYTE = 512;
 
     /** Twice the scans of a common progressive file; each costs a pass over all pixels. */
     private static final int USUAL_SCANS = 20;
 
     /** A progressive file of 20 scans has about 100. */
-    private static final int MOST_SEGMENTS = 2_000;
+    private static final int MAX_SEGMENTS = 2_000;
 
     private JpegImage() {}
 
@@ -36,10 +36,10 @@ final class JpegImage {
         JpegHeader.Frame frame = header.frame();
         bounds.checkSize(frame.width(), frame.height());
         long pixels = (long) frame.width() * frame.height();
-        bounds.checkLeastBytes(frame.width(), frame.height(), pixels / MOST_PIXELS_PER_BYTE);
+        bounds.checkLeastBytes(frame.width(), frame.height(), pixels / MAX_PIXELS_PER_BYTE);
         checkScans(header, pixels, bounds.limits());
-        if (header.segments > MOST_SEGMENTS) {
-            throw UnreadableException.tooLarge("expected a JPEG of at most " + MOST_SEGMENTS + " segments, found "
+        if (header.segments > MAX_SEGMENTS) {
+            throw UnreadableException.tooLarge("expected a JPEG of at most " + MAX_SEGMENTS + " segments, found "
                     + header.segments + "; it is damaged or malicious");
         }
         Image stored = image(header.forDecoder(), header, bounds);

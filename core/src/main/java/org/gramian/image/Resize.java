@@ -18,7 +18,7 @@ import java.util.stream.LongStream;
  */
 public final class Resize {
     /** Larger reductions go in steps, so that weights do not round to 0. */
-    private static final int MOST_REDUCTION = 2048;
+    private static final int MAX_REDUCTION = 2048;
 
     private Resize() {}
 
@@ -80,7 +80,7 @@ public final class Resize {
     }
 
     private static boolean goesInSteps(int from, int to) {
-        return Math.ceilDiv(from, MOST_REDUCTION) > to;
+        return Math.ceilDiv(from, MAX_REDUCTION) > to;
     }
 
     /** Resizes to a short side, keeping the aspect ratio up to rounding. */
@@ -99,7 +99,7 @@ public final class Resize {
 
     private static Image columns(Image image, int width) {
         if (goesInSteps(image.width(), width)) {
-            return columns(columns(image, Math.ceilDiv(image.width(), MOST_REDUCTION)), width);
+            return columns(columns(image, Math.ceilDiv(image.width(), MAX_REDUCTION)), width);
         }
         return columns(image, FilterWeights.of(image.width(), width), 0, image.height());
     }
@@ -162,7 +162,7 @@ public final class Resize {
 
     private static Image rows(Image image, int height) {
         if (goesInSteps(image.height(), height)) {
-            return rows(rows(image, Math.ceilDiv(image.height(), MOST_REDUCTION)), height);
+            return rows(rows(image, Math.ceilDiv(image.height(), MAX_REDUCTION)), height);
         }
         return rows(image, FilterWeights.of(image.height(), height), 0);
     }

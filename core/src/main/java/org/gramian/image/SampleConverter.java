@@ -22,7 +22,7 @@ import org.gramian.image.ImageInfo.Colour;
  * white: {@code a·v + (1−a)·255}.
  */
 final class SampleConverter {
-    private static final int MOST_BITS = 16;
+    private static final int MAX_BITS = 16;
 
     private final int width;
     private final int height;
@@ -40,7 +40,7 @@ final class SampleConverter {
     static void check(ColorModel model, SampleModel samples) throws UnreadableException {
         int type = samples.getDataType();
         boolean whole = type == DataBuffer.TYPE_BYTE || type == DataBuffer.TYPE_USHORT || type == DataBuffer.TYPE_INT;
-        if (!whole || bits(samples) > MOST_BITS) {
+        if (!whole || bits(samples) > MAX_BITS) {
             throw UnreadableException.unknownFormat("expected samples that are whole numbers of at most 16 bits, found "
                     + (whole
                             ? bits(samples) + " bits"

@@ -49,7 +49,7 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
     private static final int VERSION = 1;
 
     /** Crops of an image take 12 bytes per pixel: 600 MB. */
-    private static final long MOST_CROP_PIXELS = 50_000_000;
+    private static final long MAX_CROP_PIXELS = 50_000_000;
 
     /** @throws IllegalArgumentException if there are not as many class names as scores, or the crops do not fit */
     public ModelHeader {
@@ -60,9 +60,9 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
         long cropPixels = (long) card.crops().testing().count()
                 * card.crops().size()
                 * card.crops().size();
-        if (cropPixels > MOST_CROP_PIXELS) {
+        if (cropPixels > MAX_CROP_PIXELS) {
             throw new IllegalArgumentException(
-                    "expected crops of at most " + MOST_CROP_PIXELS + " pixels together, found " + cropPixels + " in "
+                    "expected crops of at most " + MAX_CROP_PIXELS + " pixels together, found " + cropPixels + " in "
                             + card.crops().text());
         }
         head.pooling().descriptorSize(backbone.channels());

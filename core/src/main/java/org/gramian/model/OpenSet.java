@@ -22,13 +22,13 @@ import org.gramian.basis.Conformal;
  * a share α of images of known classes has {@code p ≤ α} (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005).
  *
  * @param rate α: an image is unknown if its p-value is not greater
- * @param scores sᵢ, ascending, at most {@value #MOST_SCORES}
+ * @param scores sᵢ, ascending, at most {@value #MAX_SCORES}
  */
 public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> scores) {
     /** Default rate of images of known classes that are called unknown. */
     public static final double DEFAULT_RATE = 0.01;
 
-    private static final int MOST_SCORES = 2000;
+    private static final int MAX_SCORES = 2000;
 
     /** Smaller odds count as equal: in float32 they are rounding. */
     public static final double LEAST_ODDS = 1e-4;
@@ -46,9 +46,9 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
     public OpenSet {
         requireRate(rate);
         scores = scores.stream().sorted().toList();
-        if (scores.isEmpty() || scores.size() > MOST_SCORES || !scores.stream().allMatch(Double::isFinite)) {
+        if (scores.isEmpty() || scores.size() > MAX_SCORES || !scores.stream().allMatch(Double::isFinite)) {
             throw new IllegalArgumentException(
-                    "expected 1 to " + MOST_SCORES + " finite scores of known images, found " + scores.size());
+                    "expected 1 to " + MAX_SCORES + " finite scores of known images, found " + scores.size());
         }
     }
 
@@ -121,7 +121,7 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
                     .mapToDouble(i -> ofDistance.apply(distance[i]) + ofOdds.apply(odds[i]))
                     .sorted()
                     .toArray();
-            int count = Math.min(all.length, MOST_SCORES);
+            int count = Math.min(all.length, MAX_SCORES);
             List<Double> scores = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 scores.add(all[Math.toIntExact((2L * i + 1) * all.length / (2L * count))]);

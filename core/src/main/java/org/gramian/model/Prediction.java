@@ -92,7 +92,7 @@ public record Prediction(Logits logits, List<ClassProbability> ranking, Optional
         return ranking.subList(0, Math.min(k, ranking.size()));
     }
 
-    /** Returns class, probability, p-value, {@code unknown} and the ranking as a JSON object, as {@code gramian predict} writes them. */
+    /** Returns the most probable class, its probability, the p-value, {@code unknown} and the whole ranking as a JSON object. */
     public String toJson() {
         Map<String, Object> json = JsonText.object("class", className(), "probability", probability());
         pValue.ifPresent(p -> json.put("p_value", p));

@@ -30,7 +30,7 @@ import org.gramian.tensor.Window;
  */
 public record Pyramid(int levels, Statistic statistic) implements Aggregation {
     /** 1,024 cells along a side, more than any layer has positions. */
-    private static final int MOST_LEVELS = 11;
+    private static final int MAX_LEVELS = 11;
 
     static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "pyramid",
@@ -65,8 +65,8 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
     }
 
     public Pyramid {
-        if (levels < 1 || levels > MOST_LEVELS) {
-            throw new IllegalArgumentException("pyramid: expected 1 to " + MOST_LEVELS + " levels, found " + levels);
+        if (levels < 1 || levels > MAX_LEVELS) {
+            throw new IllegalArgumentException("pyramid: expected 1 to " + MAX_LEVELS + " levels, found " + levels);
         }
     }
 

@@ -20,7 +20,7 @@ import org.gramian.tensor.Tensors;
 /** Fitting of codebooks and assignment of positions to codewords, shared by all {@link Codebook} poolings. */
 final class Vocabulary {
     /** Largest number of local features for k-means. */
-    static final int MOST_ROWS = 40_000;
+    static final int MAX_ROWS = 40_000;
 
     /** Images that are sampled at once, to limit memory. */
     private static final long AT_ONCE = 16;
@@ -38,15 +38,15 @@ final class Vocabulary {
         return new ParameterSpec(name, Shape.of(sizes), role, Fitting.UNSET);
     }
 
-    /** Samples at most {@value #MOST_ROWS} local features {@code [m, c]} of maps {@code [n, c, N]} without replacement. */
+    /** Samples at most {@value #MAX_ROWS} local features {@code [m, c]} of maps {@code [n, c, N]} without replacement. */
     static Tensor sample(Tensor maps, RandomGenerator random) {
         long count = maps.size(0) * maps.size(2);
-        if (count <= MOST_ROWS) {
+        if (count <= MAX_ROWS) {
             return rows(maps);
         }
         long[] places = LongStream.range(0, count).toArray();
-        long[] drawn = new long[MOST_ROWS];
-        for (int i = 0; i < MOST_ROWS; i++) {
+        long[] drawn = new long[MAX_ROWS];
+        for (int i = 0; i < MAX_ROWS; i++) {
             int other = i + random.nextInt(places.length - i);
             drawn[i] = places[other];
             places[other] = places[i];

@@ -44,8 +44,8 @@ import org.gramian.train.loop.TrainingData.Parts;
  * backbone, pooling and solver of the first, which takes the features of its images from the cache.
  *
  * <p>The model equals that of training anew on the list {@value #IMAGES} with the same settings. Images of the first run stay in
- * their part of the split; new ones are split as their layout says, else by the random protocol of the run or at random. A new image
- * that is a near-duplicate of an old one joins its part.
+ * their part of the split; new ones are split as their layout says, else by the random protocol of the run or at random, where a new
+ * image that is a near-duplicate of an old one joins its part.
  *
  * @param trainer trainer of the run, with its images and settings
  * @param run folder of the run
@@ -121,7 +121,7 @@ public record Extension(TrainingRun trainer, Path run) {
         if (trainer.cache().isEmpty()) {
             throw refused("it was trained without a feature cache (--no-cache)");
         }
-        if (plan.dataset().samples().stream().anyMatch(sample -> sample.box().isPresent())) {
+        if (hasBoxes(plan.dataset())) {
             throw refused("its images have bounding boxes, which a list of images cannot hold");
         }
         Map<String, String> found = ModelFile.header(folder.model()).card().origin();
@@ -151,8 +151,16 @@ public record Extension(TrainingRun trainer, Path run) {
                 : settings.with("network.classifier", search.get().best().classifier(), run.toString());
     }
 
+    private static boolean hasBoxes(Dataset dataset) {
+        return dataset.samples().stream().anyMatch(sample -> sample.box().isPresent());
+    }
+
     /** Returns the images that took part in the run and the added ones, with names below a common folder. */
     private Dataset joined(RunPlan old, Dataset added) {
+        if (hasBoxes(added)) {
+            throw new UnfitDataException(added.root()
+                    + ": expected images without bounding boxes, which a list of images cannot hold" + ANEW);
+        }
         Path root = common(absolute(old.dataset().root()), absolute(added.root()));
         TreeSet<String> classes = new TreeSet<>(old.dataset().classes());
         classes.addAll(added.classes());

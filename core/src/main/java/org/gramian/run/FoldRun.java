@@ -72,6 +72,9 @@ final class FoldRun {
     private final TrainingContext context;
     private boolean adopted;
 
+    /** Whether the head was fitted to fewer images than the first model. */
+    private boolean fewer;
+
     /** Validation set, or training images out of fold, under the first model of all images; empty without one. */
     private Optional<Evaluation> first = Optional.empty();
 
@@ -127,8 +130,9 @@ final class FoldRun {
         boolean searched = plan.config().network().auto() && !resumed;
         Optional<HeadSearch.Found> found = searched ? chooseHead(training) : Optional.empty();
         Optional<HeadSearch.Result> choice = found.map(HeadSearch.Found::result);
-        TrainingData fitted =
-                data(found.flatMap(HeadSearch.Found::cost).map(this::inTime).orElse(fold.parts()));
+        Parts inTime = found.flatMap(HeadSearch.Found::cost).map(this::inTime).orElse(fold.parts());
+        TrainingData fitted = data(inTime);
+        fewer = inTime.training().size() < fold.parts().training().size();
         if (choice.isPresent() && recipe.solver().isPresent()) {
             recipe = recipe.withSolver(LinearSolver.parse(choice.get().best().classifier()));
         }
@@ -406,6 +410,9 @@ final class FoldRun {
             adopted = true;
             return;
         }
+        if (outcome.stage() == 1 && competes && plan.config().recipe().stage2().epochs() > 0) {
+            return; // the fine-tuned head competes with the solved one, whose evaluation stays
+        }
         if (outcome.stage() == 1 && plan.config().recipe().stage2().epochs() > 0) {
             folder.keepFirst(measured.evaluation, measured.validation);
         } else if ((outcome.stage() == 2 || Files.exists(folder.frozen()))
@@ -434,9 +441,7 @@ final class FoldRun {
                         .toList(),
                 all.temperature());
         Calibration.Gain gain = Calibration.Gain.of(before, unseen.get());
-        boolean worse = before.predictions().size() < all.predictions().size()
-                ? !gain.isSignificant()
-                : gain.isSignificantLoss() && gain.mean() < -LEAST_LOSS;
+        boolean worse = fewer ? !gain.isSignificant() : gain.isSignificantLoss() && gain.mean() < -LEAST_LOSS;
         if (worse) {
             context.warn(String.format(
                     Locale.ROOT,

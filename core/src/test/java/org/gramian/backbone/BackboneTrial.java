@@ -20,7 +20,7 @@ import org.gramian.tensor.Tensors;
 /** A backbone with random parameters, of which none has its neutral value. */
 record BackboneTrial(Backbone backbone, ParameterSet parameters) implements AutoCloseable {
     private static final boolean FULL = Boolean.getBoolean("gramian.full");
-    private static final long MOST_PARAMETERS = 40_000_000;
+    private static final long MAX_PARAMETERS = 40_000_000;
 
     /** Networks with the layers of smaller ones of the list. */
     private static final Set<String> LARGER_SIBLINGS =
@@ -29,7 +29,7 @@ record BackboneTrial(Backbone backbone, ParameterSet parameters) implements Auto
     /** Networks at their default layers: one of each kind, or under {@code ./verify --full} all but the largest. */
     static Stream<Backbone> backbones() {
         return Backbones.all().stream()
-                .filter(backbone -> backbone.parameterCount() < MOST_PARAMETERS)
+                .filter(backbone -> backbone.parameterCount() < MAX_PARAMETERS)
                 .filter(backbone -> FULL || !LARGER_SIBLINGS.contains(backbone.name()));
     }
 

@@ -35,9 +35,9 @@ final class ImageFuzzTest {
     private static final ImageLimits LIMITS = new ImageLimits(1 << 20, 4_000_000);
 
     /** What {@link ImageLimits} promises for each pixel, and what decoders set aside whatever the size. */
-    private static final long MOST_BYTES = 20 * LIMITS.pixels() + (32 << 20);
+    private static final long MAX_BYTES = 20 * LIMITS.pixels() + (32 << 20);
 
-    private static final double MOST_SECONDS = 5;
+    private static final double MAX_SECONDS = 5;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final List<Mutation> MUTATIONS = List.of(Mutation.values());
@@ -62,8 +62,8 @@ final class ImageFuzzTest {
             bytes = THREADS.getCurrentThreadAllocatedBytes() - bytes;
             double seconds = (THREADS.getCurrentThreadCpuTime() - nanoseconds) / 1e9;
             String what = "file " + i + ", " + mutation + ": " + reading + " " + shown(mutant);
-            assertThat(seconds).as(what).isLessThan(MOST_SECONDS);
-            assertThat(bytes).as(what).isLessThan(MOST_BYTES);
+            assertThat(seconds).as(what).isLessThan(MAX_SECONDS);
+            assertThat(bytes).as(what).isLessThan(MAX_BYTES);
             check(reading, what);
         }
     }

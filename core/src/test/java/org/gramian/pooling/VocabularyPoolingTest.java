@@ -185,13 +185,13 @@ class VocabularyPoolingTest {
 
     @Test
     void largeSampleIsDrawnWithoutPuttingBack() {
-        int count = Vocabulary.MOST_ROWS + 5000;
+        int count = Vocabulary.MAX_ROWS + 5000;
         double[] numbers = new double[count];
         Arrays.setAll(numbers, i -> i);
         Tensor maps = Tensors.of(numbers, Shape.of(5, 1, count / 5), DType.F64);
         Tensor one = Vocabulary.sample(maps, new SplittableRandom(3));
-        assertThat(one.shape()).isEqualTo(Shape.of(Vocabulary.MOST_ROWS, 1));
-        assertThat(Arrays.stream(one.toDoubles()).distinct().count()).isEqualTo(Vocabulary.MOST_ROWS);
+        assertThat(one.shape()).isEqualTo(Shape.of(Vocabulary.MAX_ROWS, 1));
+        assertThat(Arrays.stream(one.toDoubles()).distinct().count()).isEqualTo(Vocabulary.MAX_ROWS);
         assertTensor(Vocabulary.sample(maps, new SplittableRandom(3))).isIdenticalTo(one);
     }
 }

@@ -20,7 +20,7 @@ public record EngineDifference(
     public static final double MOST = 1e-3;
 
     /** Tolerance of distances from the classes, which differ by several units from image to image. */
-    private static final double MOST_DISTANCE = 1e-2;
+    private static final double MAX_DISTANCE = 1e-2;
 
     /** Returns the neutral element of {@link #and}: no crops, no differences. */
     public static EngineDifference none() {
@@ -88,7 +88,7 @@ public record EngineDifference(
     public boolean holds() {
         return probabilities <= MOST
                 && scores <= MOST * Math.max(1, largestScore)
-                && distances <= MOST_DISTANCE
+                && distances <= MAX_DISTANCE
                 && Double.isFinite(largestScore);
     }
 

@@ -139,7 +139,7 @@ public final class ExplainCommand extends ConsoleCommand {
     @JsonIgnoreProperties(ignoreUnknown = true)
     private record AuditedDataset(String root) {}
 
-    /** Adds the parts of training images that excite the pairs most, where the images are at hand. */
+    /** Adds the parts of training images that excite the pairs most, if the images are there. */
     private Explanation withPatches(Explainer explainer, Explanation why, Path model) throws IOException {
         Path audit = model.resolveSibling(AuditReport.FILE_NAME);
         Path root = images;
@@ -155,14 +155,15 @@ public final class ExplainCommand extends ConsoleCommand {
             }
             return why;
         }
-        Path folder = Files.isRegularFile(root) ? root.toAbsolutePath().getParent() : root;
+        Path place = root.toAbsolutePath().normalize();
+        Path folder = Files.isRegularFile(place) ? place.resolveSibling("") : place;
         List<Path> files = gallery.get().items().stream()
                 .filter(item -> item.subset() == Gallery.Subset.TRAINING)
                 .map(item -> folder.resolve(item.name()).normalize())
-                .filter(file -> file.startsWith(folder.normalize()) && Files.isRegularFile(file))
+                .filter(file -> file.startsWith(folder) && Files.isRegularFile(file))
                 .toList();
         if (files.isEmpty()) {
-            String problem = "no training images in " + folder;
+            String problem = "no training images in " + root;
             if (images != null) {
                 throw new IllegalArgumentException("--images: " + problem);
             }

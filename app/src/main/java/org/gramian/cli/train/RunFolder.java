@@ -86,7 +86,12 @@ public record RunFolder(Path path) {
 
     /** Opens the images of the run, with the labels that it was trained on. */
     Dataset dataset(Optional<String> layout) throws IOException {
-        Dataset dataset = Layouts.open(images(), layout);
+        return dataset(images(), layout);
+    }
+
+    /** Opens the images of the run in another place. */
+    Dataset dataset(Path images, Optional<String> layout) throws IOException {
+        Dataset dataset = Layouts.open(images, layout);
         Path labels = path.resolve(LABELS);
         return Files.exists(labels) ? Layouts.relabelled(dataset, labels) : dataset;
     }

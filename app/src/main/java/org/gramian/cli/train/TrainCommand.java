@@ -255,10 +255,10 @@ public final class TrainCommand extends ConsoleCommand {
 
     private Dataset dataset(Settings requested, RunFolder folder) throws IOException {
         Optional<String> layout = requested.find(TrainConfig.LAYOUT);
-        if (images == null) {
-            return folder.dataset(layout);
+        if (resumed != null) {
+            return folder.dataset(images == null ? folder.images() : images, layout);
         }
-        Dataset dataset = Layouts.open(images, layout);
+        Dataset dataset = Layouts.open(Objects.requireNonNull(images), layout);
         return labels == null ? dataset : Layouts.relabelled(dataset, labels);
     }
 

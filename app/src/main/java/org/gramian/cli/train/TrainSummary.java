@@ -108,14 +108,18 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
         try {
             RunReport.write(List.of(folder.path()), page, Version.number());
             remarks.accept("report: " + page);
+        } catch (IOException failed) {
+            remarks.accept("report not written: " + Failures.sentence(failed) + "; try: "
+                    + CommandHint.of("report", folder.path()));
+        }
+        try {
             for (FoldResult fold : result.folds()) {
                 if (fold.early().isEmpty()) { // the final model
                     review(fold.folder()).ifPresent(review -> remarks.accept("review of labels: " + review));
                 }
             }
         } catch (IOException failed) {
-            remarks.accept("report not written: " + Failures.sentence(failed) + "; try: "
-                    + CommandHint.of("report", folder.path()));
+            remarks.accept("review of labels not written: " + Failures.sentence(failed));
         }
     }
 

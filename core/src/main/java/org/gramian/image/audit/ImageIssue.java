@@ -97,7 +97,7 @@ public enum ImageIssue {
         return switch (this) {
             case TINY -> "a short side below " + THRESHOLDS.tinySide() + " pixels";
             case ENLARGED -> "a short side below " + THRESHOLDS.inputSide() + " pixels";
-            case TOO_THIN -> "sides of more than " + Crops.MOST_ASPECT + " : 1";
+            case TOO_THIN -> "sides of more than " + Crops.MAX_ASPECT + " : 1";
             case EXTREME_ASPECT -> "sides of more than " + NamedArguments.decimal(THRESHOLDS.extremeAspect()) + " : 1";
             case SINGLE_COLOUR -> "a single colour";
             case COLOUR_MODES -> "colours other than 8-bit RGB";

@@ -26,7 +26,7 @@ import org.gramian.image.dataset.Sample.Box;
  */
 public final class Crops {
     /** Largest aspect ratio: 256 rows then have 8,192 columns. */
-    public static final int MOST_ASPECT = 32;
+    public static final int MAX_ASPECT = 32;
 
     private final CropPlan plan;
 
@@ -132,9 +132,9 @@ public final class Crops {
         return side <= other ? shortSide() : Math.toIntExact(Math.round((double) shortSide() * side / other));
     }
 
-    /** Returns whether the aspect ratio of an image exceeds {@link #MOST_ASPECT}. */
+    /** Returns whether the aspect ratio of an image exceeds {@link #MAX_ASPECT}. */
     public static boolean tooThin(int width, int height) {
-        return Math.max(width, height) > (long) MOST_ASPECT * Math.min(width, height);
+        return Math.max(width, height) > (long) MAX_ASPECT * Math.min(width, height);
     }
 
     /** Returns why no crops can be taken from an image of this size; empty if they can. */
@@ -143,7 +143,7 @@ public final class Crops {
             return Optional.of("expected an image of at least one pixel, found " + width + "×" + height);
         }
         if (aspectKept() && tooThin(width, height)) {
-            return Optional.of("crops that keep the aspect ratio need an image at most " + MOST_ASPECT
+            return Optional.of("crops that keep the aspect ratio need an image at most " + MAX_ASPECT
                     + " times as long as wide, found " + width + "×" + height
                     + "; cut the image into pieces, or train with the crops 'resize'");
         }

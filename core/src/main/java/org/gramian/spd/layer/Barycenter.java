@@ -16,7 +16,7 @@ import org.gramian.tensor.Tensor;
  * Journal on Matrix Analysis and Applications 26, 2005).
  */
 public final class Barycenter {
-    private static final int MOST_STEPS = 50;
+    private static final int MAX_STEPS = 50;
 
     /** The flow ends when the largest entry of a step, the mean logarithm, is below this. */
     private static final double TOLERANCE = 1e-11;
@@ -37,7 +37,7 @@ public final class Barycenter {
             Tensor g = mean(s);
             Tensor inverseRoot = of(g, x -> x.pow(-0.5));
             double change = Double.POSITIVE_INFINITY;
-            for (int i = 0; i < MOST_STEPS && change > TOLERANCE; i++) {
+            for (int i = 0; i < MAX_STEPS && change > TOLERANCE; i++) {
                 Tensor whitened = inverseRoot.matmul(s).matmul(inverseRoot);
                 Tensor step = mean(of(whitened, Tensor::log));
                 Tensor root = of(g, Tensor::sqrt);

@@ -36,7 +36,7 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
     private record Key(TensorSketching sketching, DType type, Device device) {}
 
     /** A training run uses one; several folds or models may alternate in a process. */
-    private static final int MOST_LAYOUTS = 4;
+    private static final int MAX_LAYOUTS = 4;
 
     /** Least recently used cache; evicted layouts are freed, concurrent users hold their own views. */
     private static final SequencedMap<Key, Layout> LAYOUTS = new LinkedHashMap<>(8, 0.75f, true);
@@ -120,7 +120,7 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
         synchronized (LAYOUTS) {
             Layout layout = LAYOUTS.get(key);
             if (layout == null) {
-                if (LAYOUTS.size() == MOST_LAYOUTS) {
+                if (LAYOUTS.size() == MAX_LAYOUTS) {
                     LAYOUTS.pollFirstEntry().getValue().close();
                 }
                 layout = Layout.of(key.sketching(), key.type(), key.device());

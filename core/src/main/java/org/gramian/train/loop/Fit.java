@@ -178,6 +178,9 @@ public final class Fit {
         if (rival.isEmpty() || progress.step() > 0) {
             return Optional.empty();
         }
+        if (progress.epoch() >= recipe.epochs()) {
+            return Optional.empty();
+        }
         if (rival.get().isOutOfReach(progress.validations(), recipe.epochs() - progress.epoch())) {
             return Optional.of("the solved head is out of reach");
         }

@@ -67,19 +67,19 @@ public record HeadSearch(
     private static final double LENGTH = 5;
 
     /** More channels are reduced by PCA before second-order pooling. */
-    private static final long MOST_CHANNELS = 320;
+    private static final long MAX_CHANNELS = 320;
 
     /** B-CNN of more channels uses a sketch: the descriptor would exceed 131,328 elements. */
-    private static final long MOST_BILINEAR_CHANNELS = 512;
+    private static final long MAX_BILINEAR_CHANNELS = 512;
 
     private static final int FEWEST_IMAGES = 1000;
-    private static final int MOST_IMAGES = 2000;
+    private static final int MAX_IMAGES = 2000;
 
     /** Fewest images of a first comparison under a time budget, which tells whether there is time for all images. */
     private static final int FEWEST_IN_TIME = 100;
 
     private static final int IMAGES_PER_CLASS = 10;
-    private static final int MOST_JOINED = 3;
+    private static final int MAX_JOINED = 3;
 
     /** Poolings this many standard errors behind the best on the first images are dropped; a nearer one may win on more images. */
     private static final double FAR_BEHIND = 6;
@@ -186,7 +186,7 @@ public record HeadSearch(
         if (hasUsefulTail(backbone)) {
             all.add(new Candidate("average behind " + deep, ofDeep + "tail"));
         }
-        String bilinear = channels.getLast() > MOST_BILINEAR_CHANNELS ? "bilinear/sketch:8192" : "bilinear/triu";
+        String bilinear = channels.getLast() > MAX_BILINEAR_CHANNELS ? "bilinear/sketch:8192" : "bilinear/triu";
         all.add(new Candidate("B-CNN of " + deep, ofDeep + bilinear + "/root/l2"));
         all.add(new Candidate("RBF kernel of " + deep, ofDeep + reduction(channels.getLast()) + "rbf/triu/root/l2"));
         for (int i = layers.size() - 1; i >= 0; i--) {
@@ -207,7 +207,7 @@ public record HeadSearch(
     }
 
     private static String reduction(long channels) {
-        return channels > MOST_CHANNELS ? "pca:256/" : "";
+        return channels > MAX_CHANNELS ? "pca:256/" : "";
     }
 
     /** Returns whether the layers behind the cut take part in the search. */
@@ -232,9 +232,9 @@ public record HeadSearch(
         return Pooling.parse(candidates(backbone).getFirst().pooling());
     }
 
-    /** Compares the candidates on at most {@value #MOST_IMAGES} training images. */
+    /** Compares the candidates on at most {@value #MAX_IMAGES} training images. */
     public Optional<Found> run() throws IOException {
-        int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
+        int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MAX_IMAGES);
         List<Sample> some = data.some(most);
         try (Scope _ = Scope.open();
                 FeatureTable table = data.features(
@@ -355,7 +355,7 @@ public record HeadSearch(
             }
             Map<Candidate, Scored> scored = score(kept, every);
             all.addAll(scored.values());
-            for (int joined = 2; joined <= MOST_JOINED && joined <= scored.size() && !mostIsUsed(); joined++) {
+            for (int joined = 2; joined <= MAX_JOINED && joined <= scored.size() && !mostIsUsed(); joined++) {
                 List<Member> leader = best().members();
                 if (leader.size() < joined - 1) {
                     break; // joining did not help

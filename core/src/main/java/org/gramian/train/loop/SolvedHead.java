@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 /** Solves the classifier of a model from the descriptors of all training crops. */
 record SolvedHead(Model model, TrainingContext context, TrainingData data, int batch) {
     private static final String WEIGHT = Head.CLASSIFIER + ".weight";
-    private static final int MOST_HALVINGS = 10;
+    private static final int MAX_HALVINGS = 10;
     private static final String BIAS = Head.CLASSIFIER + ".bias";
 
     /**
@@ -198,7 +198,7 @@ record SolvedHead(Model model, TrainingContext context, TrainingData data, int b
     private ValidationScore assignBest(LinearModel found, Validator validator) {
         assign(found.weight(), found.bias());
         ValidationScore best = validator.validate();
-        for (int halvings = 1; halvings <= MOST_HALVINGS; halvings++) {
+        for (int halvings = 1; halvings <= MAX_HALVINGS; halvings++) {
             assignScaled(found, StrictMath.pow(0.5, halvings));
             ValidationScore next = validator.validate();
             if (next.loss() >= best.loss()) {

@@ -71,7 +71,7 @@ public final class TwoStageTraining {
             Supplier<Optional<KnownImages>> known) {}
 
     /** Training images to which the distances from the classes are fitted, at most: their covariance hardly changes with more. */
-    private static final int MOST_KNOWN = 4000;
+    private static final int MAX_KNOWN = 4000;
 
     private final Model model;
     private final Recipe recipe;
@@ -270,7 +270,7 @@ public final class TwoStageTraining {
         List<Sample> training = data.parts().training();
         List<Sample> some =
                 Subsample.stratified(training.stream().map(Sample::label).toList(), 1, recipe.seed()).stream()
-                        .limit(MOST_KNOWN)
+                        .limit(MAX_KNOWN)
                         .sorted()
                         .map(training::get)
                         .toList();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 final class BundledWeightsTest {
     private static final WeightName NAME = WeightName.parse(BundledWeights.NAME);
-    private static final long MOST_BYTES = 6_000_000;
+    private static final long MAX_BYTES = 6_000_000;
 
     private static final SequencedMap<String, StoredTensor> VALUES = Tensors32.random(
             new Random(3), ExpectedParameters.of(BundledWeights.NAME).parameters());
@@ -72,7 +72,7 @@ final class BundledWeightsTest {
     @Test
     void bundledWeightsAreOpenedByTheirName() throws IOException {
         assumeTrue(BundledWeights.present(), "this build has no bundled weights");
-        assertThat(BundledWeights.size()).isLessThan(MOST_BYTES);
+        assertThat(BundledWeights.size()).isLessThan(MAX_BYTES);
         assertThat(store().names()).isEmpty();
         assertThat(store().available()).containsExactly(NAME);
         assertThat(store().isBundled(NAME)).isTrue();

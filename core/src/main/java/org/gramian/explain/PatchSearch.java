@@ -105,8 +105,10 @@ public final class PatchSearch {
             return;
         }
         Crop crop = view.crops().get(position / positions);
-        double across = (position % positions % width + 0.5) / width;
-        double down = (position % positions / width + 0.5) / height;
+        int column = position % positions % width;
+        int row = position % positions / width;
+        double across = (column + 0.5) / width;
+        double down = (row + 0.5) / height;
         patches.add(new Patch(name, value, patch(view.scaled(), crop, crop.mirrored() ? 1 - across : across, down)));
         patches.sort(Comparator.comparingDouble(Patch::value).reversed());
         if (patches.size() > PATCHES) {

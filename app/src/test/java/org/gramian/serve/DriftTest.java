@@ -28,12 +28,13 @@ class DriftTest {
     @ParameterizedTest
     @ValueSource(ints = {30, 250, 2_000})
     void levelOfFalseDetectionHolds(int calibration) {
+        boolean full = Boolean.getBoolean("gramian.full");
         int detected = 0;
-        for (int seed = 0; seed < 2_000; seed++) {
+        for (int seed = 0; seed < (full ? 2_000 : 500); seed++) {
             detected += state(calibration, Drift.WINDOW, seed, score -> score).isDrift() ? 1 : 0;
         }
-        assertThat(detected)
-                .isLessThanOrEqualTo(6); // 2 expected at level 0.001; more than 6 has a probability of 0.5 %
+        // at level 0.001, 2 are expected of 2,000: more than 6 has a probability of 0.5 %, more than 3 of 500 one of 0.2 %
+        assertThat(detected).isLessThanOrEqualTo(full ? 6 : 3);
     }
 
     @Test

@@ -22,12 +22,12 @@ public record ReviewPage(String name, LabelReview review, Gallery gallery, Strin
     public static final String FILE = "review.html";
 
     /** Shown images, each with its neighbours: about 2 MB. */
-    public static final int MOST = 120;
+    public static final int MAX_SHOWN = 120;
 
     private static final int NEIGHBOURS = 3;
 
     /** Thumbnail of an image with its class. */
-    public record Picture(String name, String label, String source) {}
+    public record LabelledThumbnail(String name, String label, String source) {}
 
     /**
      * Writes {@value LabelReview#FILE} and the page into the folder of a finished fold. Does nothing without a gallery, or if the
@@ -61,13 +61,13 @@ public record ReviewPage(String name, LabelReview review, Gallery gallery, Strin
         return review.rows().stream().filter(LabelReview.Row::isSuspicious).toList();
     }
 
-    public Picture picture(int index) {
+    public LabelledThumbnail thumbnail(int index) {
         Gallery.Item item = gallery.items().get(index);
-        return new Picture(
+        return new LabelledThumbnail(
                 item.name(), gallery.classes().get(item.label()), Thumbnail.source(gallery.thumbnail(index)));
     }
 
-    public List<Picture> neighbours(LabelReview.Row row) {
-        return row.neighbours().stream().limit(NEIGHBOURS).map(this::picture).toList();
+    public List<LabelledThumbnail> neighbours(LabelReview.Row row) {
+        return row.neighbours().stream().limit(NEIGHBOURS).map(this::thumbnail).toList();
     }
 }

@@ -33,7 +33,8 @@ class DriftTest {
         for (int seed = 0; seed < (full ? 2_000 : 500); seed++) {
             detected += state(calibration, Drift.WINDOW, seed, score -> score).isDrift() ? 1 : 0;
         }
-        // at level 0.001, 2 are expected of 2,000: more than 6 has a probability of 0.5 %, more than 3 of 500 one of 0.2 %
+        // at level 0.001, 2 are expected of 2,000: more than 6 has a probability of 0.5 %, more than 3 of 500 one of
+        // 0.2 %
         assertThat(detected).isLessThanOrEqualTo(full ? 6 : 3);
     }
 

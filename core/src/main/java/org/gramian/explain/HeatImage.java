@@ -148,6 +148,7 @@ public final class HeatImage {
         private final int panelWidth;
         private final int panelHeight;
         private final int patchSide;
+        private final boolean patches;
         private final int pairsTop;
         private final int panelsTop;
         private final BufferedImage sheet;
@@ -172,8 +173,7 @@ public final class HeatImage {
             this.smallHeight = (int) Math.max(1, Math.min(SIDE / 2, (long) height * smallWidth / width));
             this.panelWidth = Math.max(1, Math.min(smallWidth, width * smallHeight / height));
             this.patchSide = (smallWidth - (PatchSearch.PATCHES - 1) * PATCH_GAP) / PatchSearch.PATCHES;
-            boolean patches =
-                    why.pairs().stream().anyMatch(pair -> !pair.patches().isEmpty());
+            this.patches = why.pairs().stream().anyMatch(pair -> !pair.patches().isEmpty());
             this.panelHeight = smallHeight + LINE + MARGIN + (patches ? patchSide + PATCH_GAP : 0);
             this.pairsTop = MARGIN + 2 * LINE + height + MARGIN + BAR + LINE + MARGIN;
             this.panelsTop = pairsTop + (why.pairs().isEmpty() ? LINE : 2 * LINE);
@@ -252,7 +252,7 @@ public final class HeatImage {
                 String text = String.format(Locale.ROOT, "%s: %+.4f", maps, pair.contribution());
                 write(text, x, y + smallHeight + SMALL + 2, smallWidth, SMALL);
             }
-            if (pairs.stream().anyMatch(pair -> !pair.patches().isEmpty())) {
+            if (patches) {
                 write(
                         "below each: the parts of training images that excite it most",
                         MARGIN,

@@ -5,7 +5,6 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.gramian.explain.Explainer.PairRanking.EntryTerms;
 import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.Explanation.Parts;
@@ -88,36 +87,37 @@ public final class PatchSearch {
     /** Keeps the best position of an image away from the border, whose padding excites maps too. */
     private static void add(
             List<Patch> patches, String name, CroppedImage view, double[][] terms, int height, int width) {
-        int border = Math.min(height, width) / CroppedImage.RING;
-        int positions = height * width;
-        int position = IntStream.range(0, terms.length * positions)
-                .filter(i -> terms[0].length == positions
-                        && inside(i % positions % width, width, border)
-                        && inside(i % positions / width, height, border))
-                .boxed()
-                .max(Comparator.comparingDouble(i -> terms[i / positions][i % positions]))
-                .orElse(-1);
-        if (position < 0) {
+        if (terms[0].length != height * width) {
             return;
         }
-        double value = terms[position / positions][position % positions];
+        int border = Math.min(height, width) / CroppedImage.RING;
+        double value = Double.NEGATIVE_INFINITY;
+        int crop = 0;
+        int column = 0;
+        int row = 0;
+        for (int n = 0; n < terms.length; n++) {
+            for (int y = border; y < height - border; y++) {
+                for (int x = border; x < width - border; x++) {
+                    if (terms[n][y * width + x] > value) {
+                        value = terms[n][y * width + x];
+                        crop = n;
+                        column = x;
+                        row = y;
+                    }
+                }
+            }
+        }
         if (patches.size() == PATCHES && value <= patches.getLast().value()) {
             return;
         }
-        Crop crop = view.crops().get(position / positions);
-        int column = position % positions % width;
-        int row = position % positions / width;
+        Crop best = view.crops().get(crop);
         double across = (column + 0.5) / width;
         double down = (row + 0.5) / height;
-        patches.add(new Patch(name, value, patch(view.scaled(), crop, crop.mirrored() ? 1 - across : across, down)));
+        patches.add(new Patch(name, value, patch(view.scaled(), best, best.mirrored() ? 1 - across : across, down)));
         patches.sort(Comparator.comparingDouble(Patch::value).reversed());
         if (patches.size() > PATCHES) {
             patches.removeLast();
         }
-    }
-
-    private static boolean inside(int position, int size, int border) {
-        return position >= border && position < size - border;
     }
 
     private static BufferedImage patch(Image scaled, Crop crop, double across, double down) {

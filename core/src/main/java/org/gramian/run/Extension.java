@@ -260,6 +260,7 @@ public record Extension(TrainingRun trainer, Path run) {
                 .toList();
     }
 
+    /** Writes the list with names as they are, since it is read again: unlike tables for spreadsheets, no name is quoted as text. */
     private static void write(Path list, Dataset all, List<SplitPart> parts) throws IOException {
         AtomicFile.putText(list, text -> {
             CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);

@@ -405,18 +405,17 @@ final class FoldRun {
                 competes ? Optional.empty() : scores.known().get();
         Measured measured = measured(outcome, scores);
         keepOutOfFold(scores);
-        if (isWorseThanFirst(measured.unseen)) {
+        if (!competes && isWorseThanFirst(measured.unseen)) {
             folder.removeMark();
             adopted = true;
             return;
         }
-        if (outcome.stage() == 1 && competes && plan.config().recipe().stage2().epochs() > 0) {
-            return; // the fine-tuned head competes with the solved one, whose evaluation stays
-        }
         if (outcome.stage() == 1 && plan.config().recipe().stage2().epochs() > 0) {
+            if (competes) {
+                return; // the fine-tuned head competes with the solved one, whose evaluation stays
+            }
             folder.keepFirst(measured.evaluation, measured.validation);
-        } else if ((outcome.stage() == 2 || Files.exists(folder.frozen()))
-                && !replacesFrozen(outcome.stage(), measured.validation)) {
+        } else if ((outcome.stage() == 2 || competes) && !replacesFrozen(outcome.stage(), measured.validation)) {
             return;
         }
         folder.keep(
@@ -427,7 +426,7 @@ final class FoldRun {
 
     /** Compares a model with the first one on images that neither has seen; one of fewer training images must be better. */
     private boolean isWorseThanFirst(Optional<Evaluation> unseen) {
-        if (first.isEmpty() || unseen.isEmpty() || Files.exists(folder.frozen())) {
+        if (first.isEmpty() || unseen.isEmpty()) {
             return false;
         }
         Set<String> names =

@@ -142,13 +142,15 @@ public final class ExplainCommand extends ConsoleCommand {
     /** Adds the parts of training images that excite the pairs most, if the images are there. */
     private Explanation withPatches(Explainer explainer, Explanation why, Path model) throws IOException {
         Path audit = model.resolveSibling(AuditReport.FILE_NAME);
-        Path root = images;
-        if (root == null && Files.isRegularFile(audit)) {
-            root = Path.of(JsonText.read(audit, AuditedDataset.class, "an audit", "give --images DIR")
-                    .root());
+        if (images == null && (why.pairs().isEmpty() || !Files.isRegularFile(audit))) {
+            return why;
         }
+        Path root = images != null
+                ? images
+                : Path.of(JsonText.read(audit, AuditedDataset.class, "an audit", "give --images DIR")
+                        .root());
         Optional<Gallery> gallery = Gallery.beside(model);
-        if (root == null || gallery.isEmpty() || why.pairs().isEmpty()) {
+        if (gallery.isEmpty() || why.pairs().isEmpty()) {
             if (images != null && gallery.isEmpty()) {
                 throw new IllegalArgumentException("--images: expected a run folder, found a model without "
                         + Gallery.FILE + ", which lists the training images");

@@ -77,16 +77,16 @@ public final class ExtendCommand extends ConsoleCommand {
         Dataset added = Layouts.openAdded(images, Optional.ofNullable(layout));
         added.notes().forEach(note -> console.say(note.text()));
         Device device = training.prepare(torch);
-        Cancellation breaks = Cancellation.onRequest();
+        Cancellation cancellation = Cancellation.onRequest();
         RunResult result;
         try (TrainDisplay display = new TrainDisplay(console);
-                Interruption interruption = new Interruption(breaks, console::warn)) {
+                Interruption interruption = new Interruption(cancellation, console::warn)) {
             TrainingRun trainer = new TrainingRun(
                     old.dataset(settings.find(TrainConfig.LAYOUT)),
                     settings,
                     weights.store(),
                     caching.root(),
-                    training.context(device, display, breaks));
+                    training.context(device, display, cancellation));
             Extension.Prepared prepared = new Extension(trainer, run).prepare(added, folder.path());
             folder.begin(folder.path().resolve(Extension.IMAGES), caching.lines());
             console.say("run folder: " + folder.path());
@@ -104,10 +104,7 @@ public final class ExtendCommand extends ConsoleCommand {
             console.warn("interrupted; resume with: " + CommandHint.of("train", "--resume", folder.path()));
             return ExitCode.INTERRUPTED;
         }
-        TrainSummary summary = new TrainSummary(result, 1, folder);
-        console.print(summary.text());
-        summary.write();
-        summary.report(console::say);
+        new TrainSummary(result, 1, folder).publish(console, true);
         return result.audit().unreadable().isEmpty() ? ExitCode.DONE : ExitCode.DATA;
     }
 }

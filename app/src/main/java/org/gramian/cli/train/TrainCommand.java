@@ -127,7 +127,7 @@ public final class TrainCommand extends ConsoleCommand {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Cancellation breaks = budget == null ? Cancellation.onRequest() : Cancellation.after(budget);
+        Cancellation cancellation = budget == null ? Cancellation.onRequest() : Cancellation.after(budget);
         caching.check();
         RunFolder folder = folder();
         if (resumed != null) { // another cache may hold features of other last bits
@@ -152,12 +152,12 @@ public final class TrainCommand extends ConsoleCommand {
                 .forEach(note -> console.say(note.text()));
         Device device = training.prepare(torch);
         try (TrainDisplay display = new TrainDisplay(console)) {
-            TrainingContext context = training.context(device, display, breaks);
+            TrainingContext context = training.context(device, display, cancellation);
             TrainingRun trainer = new TrainingRun(dataset, requested, options.store(), caching.root(), context);
             if (dry) { // nothing to save: Ctrl-C may end the process at once
                 return show(trainer, plan(trainer, trainer.audit(), folder));
             }
-            try (Interruption interruption = new Interruption(breaks, console::warn)) {
+            try (Interruption interruption = new Interruption(cancellation, console::warn)) {
                 return planAndTrain(trainer, display, folder, interruption);
             } catch (InterruptedTrainingException stopped) {
                 console.warn(
@@ -307,12 +307,7 @@ public final class TrainCommand extends ConsoleCommand {
         }
         display.close(); // a bar would be drawn again below the messages
         if (!result.folds().isEmpty()) {
-            TrainSummary summary = new TrainSummary(result, plan.folds().size(), folder);
-            console.print(summary.text());
-            summary.write();
-            if (!noReport) {
-                summary.report(console::say);
-            }
+            new TrainSummary(result, plan.folds().size(), folder).publish(console, !noReport);
             if (result.early().isEmpty()) {
                 moreEpochs(result).forEach(console::say);
             }

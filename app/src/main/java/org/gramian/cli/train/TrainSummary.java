@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EvaluationTable;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
@@ -97,13 +98,22 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
                         .formatted(lost, result.audit().images(), ExitCode.DATA));
     }
 
+    /** Prints and writes the summary of a command's run, then its report. */
+    void publish(Console console, boolean withReport) throws IOException {
+        console.print(text());
+        write();
+        if (withReport) {
+            report(console::say);
+        }
+    }
+
     void write() throws IOException {
         String text = text();
         AtomicFile.putText(folder.path().resolve("summary.txt"), out -> out.write(text));
     }
 
     /** Writes the page of the run; one that cannot be made is no reason to lose anything else. */
-    void report(Consumer<String> remarks) {
+    private void report(Consumer<String> remarks) {
         Path page = folder.path().resolve(RunReport.FILE);
         try {
             RunReport.write(List.of(folder.path()), page, Version.number());

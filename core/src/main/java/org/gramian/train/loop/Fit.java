@@ -175,22 +175,16 @@ public final class Fit {
         if (recipe.schedule().ended(progress.validations())) {
             return Optional.of("early stopping");
         }
-        if (rival.isEmpty() || progress.step() > 0) {
+        int left = recipe.epochs() - progress.epoch();
+        if (rival.isEmpty() || progress.step() > 0 || left == 0) {
             return Optional.empty();
         }
-        if (progress.epoch() >= recipe.epochs()) {
-            return Optional.empty();
-        }
-        if (rival.get().isOutOfReach(progress.validations(), recipe.epochs() - progress.epoch())) {
+        if (rival.get().isOutOfReach(progress.validations(), left)) {
             return Optional.of("the solved head is out of reach");
         }
         int epochs = progress.epoch() - begun; // of this process
         Duration passed = context.cancellation().elapsed().minus(start);
-        return epochs > 0
-                        && passed.dividedBy(epochs)
-                                        .multipliedBy(epochs + 1L)
-                                        .compareTo(rival.get().limit())
-                                > 0
+        return rival.get().isOutOfTime(epochs, passed)
                 ? Optional.of("as much time as the solved heads took")
                 : Optional.empty();
     }

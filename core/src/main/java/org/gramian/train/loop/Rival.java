@@ -27,6 +27,11 @@ public record Rival(double error, int images, Duration limit) {
         return best - gain * left - standardError(best) > error;
     }
 
+    /** Returns whether one more epoch would take longer than the limit, if it took as long as the mean of those so far. */
+    boolean isOutOfTime(int epochs, Duration passed) {
+        return epochs > 0 && passed.dividedBy(epochs).multipliedBy(epochs + 1L).compareTo(limit) > 0;
+    }
+
     /** Returns whether a head is behind by more than one standard error. */
     boolean isAheadOf(ValidationScore score) {
         return score.error() - standardError(score.error()) > error;

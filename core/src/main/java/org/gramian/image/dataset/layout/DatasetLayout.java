@@ -174,9 +174,7 @@ public sealed interface DatasetLayout
                 }
             }
             Path validation = parts.get(SplitPart.VALIDATION);
-            if (validation != null
-                    && parts.containsKey(SplitPart.TEST)
-                    && isEmpty(validation)) {
+            if (validation != null && parts.containsKey(SplitPart.TEST) && isEmpty(validation)) {
                 builder.note(Kind.EMPTY_VALIDATION, builder.name(validation));
                 parts.remove(SplitPart.VALIDATION);
             } else if (validation != null && !parts.containsKey(SplitPart.TEST)) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Evaluation.Metric;
 import org.gramian.model.Classifier;
 import org.gramian.model.ModelFile;
 import org.gramian.run.RunResult;

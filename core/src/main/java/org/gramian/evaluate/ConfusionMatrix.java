@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.gramian.basis.CsvText;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
 
 /**
  * Confusion matrix: <b>rows are the truth, columns are the prediction</b>.
@@ -59,7 +61,7 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
      * orientation.
      */
     public void write(Path path) throws IOException {
-        PredictionTable.writeCsv(path, rows -> {
+        CsvText.write(path, rows -> {
             rows.accept(line("truth (rows) / prediction (columns)", classes));
             for (int k = 0; k < classes.size(); k++) {
                 rows.accept(line(classes.get(k), counts.get(k)));

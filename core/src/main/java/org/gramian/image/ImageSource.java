@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.Sample.Box;
 

@@ -1,6 +1,7 @@
 package org.gramian.pooling;
 
 import java.util.Map;
+import org.gramian.pooling.Cross.CrossCovariance;
 import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.tensor.Shape;
 

@@ -28,6 +28,7 @@ import org.gramian.tensor.Shape;
  *
  * @param tail the layers; empty while the network is unknown
  */
+@SuppressWarnings("exports") // for the engines and the training
 public record NetworkTail(Optional<ClassifierTail> tail) implements Aggregation {
     static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "tail",

@@ -223,6 +223,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param backbone backbone that computes the features
      * @param images number of training images
      */
+    @SuppressWarnings("exports") // for the engines and the training
     public Pooling resolve(Backbone backbone, int images) {
         return resolve(Context.on(backbone, images));
     }
@@ -400,5 +401,14 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     @Override
     public String toString() {
         return text();
+    }
+
+    /** Thrown for an invalid pooling text; the message names the position, the expected form and the nearest word. */
+    public static final class PoolingSyntaxException extends IllegalArgumentException {
+        private static final long serialVersionUID = 1;
+
+        public PoolingSyntaxException(String message) {
+            super(message);
+        }
     }
 }

@@ -110,6 +110,7 @@ public interface PoolingStage extends Layer {
      * @param mixed whether an earlier stage has mixed the backbone's channels
      * @param images number of training images
      */
+    @SuppressWarnings("exports") // for the engines and the training
     record Context(Optional<Backbone> backbone, long entering, boolean mixed, int images) {
         /** Returns the position of the first stage. */
         public static Context on(Backbone backbone, int images) {

@@ -8,10 +8,10 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
+import org.gramian.tensor.Convolution.Window;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Window;
 
 /**
  * Spatial pyramid pooling: the mean or maximum of each channel over the cells of grids of 1×1, 2×2, 4×4, …

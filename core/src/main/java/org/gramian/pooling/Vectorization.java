@@ -8,7 +8,7 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
 import org.gramian.pooling.Transform.Free;
-import org.gramian.spd.Backward;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.spd.layer.QuadraticForms;
 import org.gramian.spd.layer.TensorSketching;
 import org.gramian.spd.layer.UpperTriangle;

@@ -7,6 +7,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;

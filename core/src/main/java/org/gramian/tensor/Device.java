@@ -79,4 +79,13 @@ public record Device(Kind kind, int index) {
     public String toString() {
         return kind == Kind.CPU ? "cpu" : "cuda:" + index;
     }
+
+    /** Thrown for a device that does not exist. */
+    public static final class DeviceException extends IllegalArgumentException {
+        private static final long serialVersionUID = 1;
+
+        DeviceException(String message) {
+            super(message);
+        }
+    }
 }

@@ -22,17 +22,17 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
-import org.gramian.explain.CroppedImage;
-import org.gramian.explain.Explainer;
 import org.gramian.explain.Explanation;
-import org.gramian.explain.Faithfulness;
+import org.gramian.explain.Explanation.HeatMap;
 import org.gramian.explain.HeatImage;
-import org.gramian.explain.HeatMap;
-import org.gramian.explain.PatchSearch;
+import org.gramian.explain.gradient.CroppedImage;
+import org.gramian.explain.gradient.Faithfulness;
+import org.gramian.explain.gradient.GradientExplainer;
+import org.gramian.explain.gradient.PatchSearch;
 import org.gramian.gallery.Gallery;
 import org.gramian.image.Image;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ReadResult;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.model.ModelCard;
@@ -65,7 +65,7 @@ public final class ExplainCommand extends ConsoleCommand {
     @Option(
             names = "--pairs",
             paramLabel = "K",
-            defaultValue = "" + Explainer.DEFAULT_PAIRS,
+            defaultValue = "" + GradientExplainer.DEFAULT_PAIRS,
             description = "channel pairs to show, at most " + MAX_PAIRS + " (default: ${DEFAULT-VALUE})")
     private int pairs;
 
@@ -115,7 +115,7 @@ public final class ExplainCommand extends ConsoleCommand {
         requireOutputs(file);
         Image image = read(card);
         try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
-            Explainer explainer = new Explainer(stored.model(), stored.card(), pairs);
+            GradientExplainer explainer = new GradientExplainer(stored.model(), stored.card(), pairs);
             CroppedImage view = CroppedImage.of(image, stored.card());
             Explanation why = withPatches(
                     explainer,
@@ -140,7 +140,7 @@ public final class ExplainCommand extends ConsoleCommand {
     private record AuditedDataset(String root) {}
 
     /** Adds the parts of training images that excite the pairs most, if the images are there. */
-    private Explanation withPatches(Explainer explainer, Explanation why, Path model) throws IOException {
+    private Explanation withPatches(GradientExplainer explainer, Explanation why, Path model) throws IOException {
         Path audit = model.resolveSibling(AuditReport.FILE_NAME);
         if (images == null && (why.pairs().isEmpty() || !Files.isRegularFile(audit))) {
             return why;

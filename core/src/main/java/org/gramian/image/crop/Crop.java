@@ -1,7 +1,7 @@
 package org.gramian.image.crop;
 
 import org.gramian.image.Image;
-import org.gramian.image.Resize;
+import org.gramian.image.resize.Resize;
 
 /**
  * A square crop: the image is resized, a window is cut, and optionally flipped.

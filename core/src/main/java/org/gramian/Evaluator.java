@@ -1,26 +1,35 @@
 package org.gramian;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.Calibration.Temperature;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Evaluation.ImagePrediction;
 import org.gramian.evaluate.Evaluation.Setting;
+import org.gramian.evaluate.compare.TestImages;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
@@ -31,17 +40,62 @@ import org.gramian.model.ModelCard;
 /**
  * Evaluates a model on labelled images, under the temperature of its card.
  *
- * <p>Classes are matched by name; truths and scores of the evaluation are in the order of the model's classes, whatever
- * the order of the dataset's. Unreadable images are listed and do not count.
+ * <pre>{@code
+ * Evaluator.Measurement measured = Evaluator.of(classifier).on(Path.of("photos")); // one sub-folder per class
+ * measured.evaluation().accuracy().interval(); // of 95 %
+ * measured.evaluation().confusion().perClass(); // precision, recall and F1 of each class
+ * measured.evaluation().calibration().error();
+ * }</pre>
  *
- * @param reader decodes the image files; called by several threads
+ * <p>Of the dataset that the model was trained on, its own test images are taken; of others, all images. Classes are matched by name;
+ * truths and scores of the evaluation are in the order of the model's classes, whatever the order of the dataset's. Unreadable images
+ * are listed and do not count.
+ *
+ * @since 0.1
  */
-public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader) {
-    /** Result of an evaluation. */
-    public record Measurement(Evaluation evaluation, SortedMap<String, String> unreadable) {
+public final class Evaluator {
+    private final Classifier classifier;
+    private final Function<Path, ReadResult> reader;
+    private TestImages.Request request = TestImages.Request.DEFAULT;
+
+    /**
+     * Result of an evaluation.
+     *
+     * @param unreadable reason why an image could not be read, by name
+     * @param remarks what to know of the test images, such as training images among them
+     */
+    public record Measurement(Evaluation evaluation, SortedMap<String, String> unreadable, List<String> remarks) {
         public Measurement {
             unreadable = Collections.unmodifiableSortedMap(new TreeMap<>(unreadable));
+            remarks = List.copyOf(remarks);
         }
+
+        /** Returns the measures of {@link Evaluation#toJson} with the unreadable images and remarks as a JSON object. */
+        public String toJson() {
+            SequencedMap<String, Object> json = evaluation.asMap();
+            json.put("unreadable", unreadable);
+            json.put("remarks", remarks);
+            return JsonText.of(json);
+        }
+    }
+
+    private Evaluator(Classifier classifier, Function<Path, ReadResult> reader) {
+        this.classifier = classifier;
+        this.reader = reader;
+    }
+
+    /** Returns the evaluator of a classifier, with its crops. The caller closes the classifier. */
+    public static Evaluator of(Classifier classifier) {
+        return of(classifier, new ImageReader(ImageLimits.DEFAULT)::read);
+    }
+
+    /**
+     * Returns the evaluator of a classifier.
+     *
+     * @param reader decodes the image files; called by several threads
+     */
+    public static Evaluator of(Classifier classifier, Function<Path, ReadResult> reader) {
+        return new Evaluator(classifier, reader);
     }
 
     /** Returns the evaluator of a model with the crops of its card. The caller closes the model. */
@@ -51,11 +105,59 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
             throw new IllegalArgumentException("expected a name for each of the model's " + scores + " scores, found "
                     + card.classes().size());
         }
-        return new Evaluator(
+        return of(
                 Classifier.of(Engine.of(model), card)
                         .withCrops(card.crops())
                         .withBatch(InferencePipeline.DEFAULT_BATCH),
                 reader);
+    }
+
+    /** Takes all images, also those that the model was trained on. */
+    public Evaluator all() {
+        request = TestImages.Request.ALL;
+        return this;
+    }
+
+    /**
+     * Takes the test images of a fold.
+     *
+     * @param protocol for example {@code kfold:5}
+     * @param fold its name, or its number from 1
+     * @param seed of the splits
+     */
+    public Evaluator fold(String protocol, String fold, long seed) {
+        request = new TestImages.Request(
+                Optional.of(Protocol.parse(protocol)), Optional.of(fold), Optional.of(seed), false);
+        return this;
+    }
+
+    /**
+     * Evaluates images of a folder with one sub-folder per class, a CSV file, or a known dataset such as DTD.
+     *
+     * @throws IOException if there are no readable images, or classes that the model does not know
+     */
+    public Measurement on(Path images) throws IOException {
+        return on(Layouts.open(images));
+    }
+
+    /**
+     * Evaluates images of a dataset.
+     *
+     * @throws IOException if there are no readable images, or classes that the model does not know
+     */
+    public Measurement on(Dataset dataset) throws IOException {
+        return on(dataset, TestImages.choose(dataset, classifier.card(), request), _ -> {});
+    }
+
+    /**
+     * Evaluates test images of a dataset.
+     *
+     * @param progress receives the number of finished images
+     */
+    @SuppressWarnings("exports") // for the application
+    public Measurement on(Dataset dataset, TestImages images, LongConsumer progress) throws DatasetException {
+        Measurement measured = measure(dataset, images.indexes(), images.setting(), progress);
+        return new Measurement(measured.evaluation(), measured.unreadable(), images.remarks());
     }
 
     /**
@@ -88,7 +190,8 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
         if (predictions.isEmpty()) {
             throw new DatasetException(dataset.root(), nothing(unreadable));
         }
-        return new Measurement(new Evaluation(setting, card.classes(), predictions, Temperature.of(card)), unreadable);
+        return new Measurement(
+                new Evaluation(setting, card.classes(), predictions, Temperature.of(card)), unreadable, List.of());
     }
 
     /** Returns for each class of the dataset its index among the model's; the dataset may lack some. */

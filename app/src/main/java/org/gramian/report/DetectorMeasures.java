@@ -21,12 +21,8 @@ public final class DetectorMeasures {
 
     /** Returns the result of an image. */
     public static Map<String, Object> json(Inspection found, DetectorCard card) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("anomalous", found.isAnomalous());
-        json.put("score", found.score());
-        json.put("p_value", found.pValue());
+        Map<String, @Nullable Object> json = new LinkedHashMap<>(found.asMap());
         json.put("threshold", finite(card.threshold()));
-        json.put("regions", found.regions());
         return json;
     }
 

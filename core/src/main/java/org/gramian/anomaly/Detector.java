@@ -31,6 +31,8 @@ import org.gramian.tensor.Scope;
  * }</pre>
  *
  * <p>Not thread-safe; use one detector per thread.
+ *
+ * @since 0.1
  */
 public final class Detector implements AutoCloseable {
     private final DetectorEngine engine;

@@ -39,6 +39,7 @@ import org.gramian.tensor.Tensors;
  *
  * @param formulas statements of the backward formulas that are not the derivative
  * @param inputs one per input: {@code features}, {@code conv.weight}, …
+ * @since 0.1
  */
 public record PoolingCheck(Pooling pooling, List<String> formulas, List<GradientComparison> inputs) {
     /** Tolerance in float64. */

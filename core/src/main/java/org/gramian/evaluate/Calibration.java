@@ -17,6 +17,7 @@ import org.gramian.model.ModelCard;
  * @param error the expected calibration error, {@code sum_b n_b / n |accuracy_b - confidence_b|} over {@link #BINS} bins
  *     of equal width of the highest probability (Guo et al. 2017, On Calibration of Modern Neural Networks)
  * @param bins of the reliability diagram, in ascending order
+ * @since 0.1
  */
 public record Calibration(double logLoss, double brier, double error, List<Bin> bins) {
     /** The number of bins in Guo et al. */
@@ -109,6 +110,7 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
             }
         }
 
+        /** Returns the temperature of a model. */
         public static Temperature of(ModelCard card) {
             return new Temperature(
                     card.temperature(),

@@ -18,6 +18,7 @@ import org.gramian.evaluate.Evaluation.ImagePrediction;
  * Confusion matrix: <b>rows are the truth, columns are the prediction</b>.
  *
  * @param counts {@code counts[i][j]}: images of class {@code i} that were predicted as class {@code j}
+ * @since 0.1
  */
 public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) {
     public static final String ORIENTATION = "rows are the truth, columns are the prediction";
@@ -104,6 +105,7 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
         return found;
     }
 
+    /** Returns precision, recall and F1 of each class. */
     public List<ClassScore> perClass() {
         return IntStream.range(0, classes.size())
                 .mapToObj(k -> new ClassScore(

@@ -4,7 +4,9 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.SequencedMap;
 import java.util.Set;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.Calibration.Temperature;
 import org.gramian.image.dataset.Dataset;
@@ -19,6 +21,7 @@ import org.gramian.model.Logits;
  * @param classes class names; truths and scores are in their order
  * @param predictions at least one; sorted by name, so that no metric depends on the order
  * @param temperature divides the scores before the softmax
+ * @since 0.1
  */
 public record Evaluation(
         Setting setting, List<String> classes, List<ImagePrediction> predictions, Temperature temperature) {
@@ -51,6 +54,7 @@ public record Evaluation(
         return new Evaluation(setting, classes, predictions, other);
     }
 
+    /** Returns the fraction of correctly classified images. */
     public Proportion accuracy() {
         return top(1);
     }
@@ -63,12 +67,36 @@ public record Evaluation(
         return new Proportion((int) right, predictions.size());
     }
 
+    /** Returns the confusion matrix. */
     public ConfusionMatrix confusion() {
         return ConfusionMatrix.of(classes, predictions);
     }
 
+    /** Returns the calibration of the probabilities. */
     public Calibration calibration() {
         return Calibration.of(predictions, temperature);
+    }
+
+    /**
+     * Returns the measures as a JSON object: images, accuracy with its 95 % interval, other metrics, calibration, precision and recall
+     * of each class, and the confusion matrix, whose rows are the truth.
+     */
+    public String toJson() {
+        return JsonText.of(asMap());
+    }
+
+    /** Returns the content of {@link #toJson}, by name. */
+    public SequencedMap<String, Object> asMap() {
+        SequencedMap<String, Object> json = JsonText.object("images", predictions.size());
+        for (Metric metric : Metric.values()) {
+            json.put(metric.key(), metric.of(this));
+        }
+        json.put("accuracy95", accuracy().interval());
+        json.put("temperature", temperature.value());
+        json.put("bins", calibration().bins());
+        json.put("classes", confusion().perClass());
+        json.put("confusion", confusion().counts());
+        return json;
     }
 
     private static void requireDistinct(List<String> names, String what) {
@@ -188,6 +216,7 @@ public record Evaluation(
             return key;
         }
 
+        /** Returns the name in tables. */
         public String text() {
             return text;
         }

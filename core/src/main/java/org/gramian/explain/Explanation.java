@@ -5,9 +5,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.SequencedMap;
+import org.gramian.basis.EnumWords;
+import org.gramian.basis.JsonText;
 import org.gramian.explain.gradient.PatchSearch;
 
-/** Explanation of the score of a class for an image, by regions and by feature maps. */
+/**
+ * Explanation of the score of a class for an image, by regions and by feature maps.
+ *
+ * @since 0.1
+ */
 public record Explanation(
         String className,
         double score,
@@ -38,6 +45,7 @@ public record Explanation(
             this.text = text;
         }
 
+        /** Returns the description. */
         public String text() {
             return text;
         }
@@ -67,6 +75,38 @@ public record Explanation(
      */
     public record Patch(String name, double value, BufferedImage image) {}
 
+    /** Returns class, score, heat map and pairs of feature maps as a JSON object. */
+    public String toJson() {
+        return JsonText.of(asMap());
+    }
+
+    /** Returns the content of {@link #toJson}, by name. */
+    public SequencedMap<String, Object> asMap() {
+        SequencedMap<String, Object> json = JsonText.object("class", className, "answer", isAnswer);
+        json.put("probability", probability);
+        json.put("score", score);
+        json.put("coverage", heat.coverage());
+        json.put(
+                "heat", JsonText.object("width", heat.width(), "height", heat.height(), "strengths", heat.strengths()));
+        json.put("parts", EnumWords.text(parts));
+        json.put(
+                "pairs",
+                pairs.stream()
+                        .map(pair -> JsonText.object(
+                                "first",
+                                pair.first(),
+                                "second",
+                                pair.second(),
+                                "contribution",
+                                pair.contribution(),
+                                "patches",
+                                pair.patches().stream()
+                                        .map(Explanation.Patch::name)
+                                        .toList()))
+                        .toList());
+        return json;
+    }
+
     /** Returns the explanation with the patches of every pair. */
     public Explanation withPatches(List<List<Patch>> patches) {
         List<ChannelPair> all = new ArrayList<>();
@@ -92,6 +132,7 @@ public record Explanation(
         private final BitSet covered;
         private final float full;
 
+        /** Creates a heat map of values row by row; {@code covered} has the pixels that a crop covers. */
         public HeatMap(int width, int height, float[] values, BitSet covered) {
             if (width < 1 || height < 1 || values.length != (long) width * height) {
                 throw new IllegalArgumentException("expected a map of " + width + "×" + height
@@ -128,10 +169,12 @@ public record Explanation(
             return Math.max(0, high > 0 ? high : sorted[sorted.length - 1]);
         }
 
+        /** Returns the width in pixels. */
         public int width() {
             return width;
         }
 
+        /** Returns the height in pixels. */
         public int height() {
             return height;
         }
@@ -149,6 +192,7 @@ public record Explanation(
             return full > 0 ? Math.clamp(value(x, y) / full, 0f, 1f) : 0;
         }
 
+        /** Returns the {@link #strength} of all pixels, row by row. */
         public float[] strengths() {
             float[] all = new float[values.length];
             for (int i = 0; i < all.length; i++) {
@@ -157,10 +201,12 @@ public record Explanation(
             return all;
         }
 
+        /** Returns whether a crop covers a pixel. */
         public boolean covers(int x, int y) {
             return covered.get(y * width + x);
         }
 
+        /** Returns the fraction of the pixels that crops cover. */
         public double coverage() {
             return (double) covered.cardinality() / values.length;
         }
@@ -180,6 +226,7 @@ public record Explanation(
             return top;
         }
 
+        /** Returns the pixels that crops cover, by index {@code y·width + x}. */
         public BitSet covered() {
             return (BitSet) covered.clone();
         }

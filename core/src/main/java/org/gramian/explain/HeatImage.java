@@ -18,7 +18,11 @@ import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.Explanation.HeatMap;
 import org.gramian.image.Image;
 
-/** Draws heat maps: as a transparent overlay, or as a sheet with the image. */
+/**
+ * Draws heat maps: as a transparent overlay, or as a sheet with the image.
+ *
+ * @since 0.1
+ */
 public final class HeatImage {
     /** Largest opacity of the overlay, of 255: the image stays visible. */
     private static final int MAX_OPACITY = 190;
@@ -95,6 +99,7 @@ public final class HeatImage {
         }
     }
 
+    /** Returns an image as a PNG file. */
     public static byte[] png(BufferedImage image) {
         try (ByteArrayOutputStream bytes = new ByteArrayOutputStream()) {
             ImageIO.write(image, "png", bytes);

@@ -38,6 +38,8 @@ import org.gramian.image.ReadResult.Unreadable;
  *   <li>Colour profiles and gamma are ignored and values are used as sRGB, as in the libraries that published networks were
  *       trained with. CMYK becomes RGB by {@code (1−c)(1−k)}.
  * </ul>
+ *
+ * @since 0.1
  */
 public final class ImageReader {
     /** Shared by all readers, as is the heap. */
@@ -45,6 +47,7 @@ public final class ImageReader {
 
     private final ImageLimits limits;
 
+    /** Creates a reader with limits. */
     public ImageReader(ImageLimits limits) {
         this.limits = limits;
     }

@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A {@link Classifier} is a pipeline with a card. Training, which has no card before it ends, validates with the
  * pipeline alone.
+ *
+ * @since 0.1
  */
 public final class InferencePipeline {
     /** Default number of crops per batch. */

@@ -41,6 +41,7 @@ import tools.jackson.core.type.TypeReference;
  * @param backbone images to features
  * @param head features to scores
  * @param card classes, preprocessing, origin, metrics
+ * @since 0.1
  */
 @SuppressWarnings("exports") // for the engines and the training
 public record ModelHeader(Backbone backbone, Head head, ModelCard card) {

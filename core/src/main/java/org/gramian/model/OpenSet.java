@@ -37,6 +37,7 @@ import org.gramian.tensor.Tensors;
  *
  * @param rate α: an image is unknown if its p-value is not greater
  * @param scores sᵢ, ascending, at most {@value #MAX_SCORES}
+ * @since 0.1
  */
 public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> scores) {
     /** Default rate of images of known classes that are called unknown. */
@@ -230,6 +231,7 @@ public record OpenSet(double rate, Scale distance, Scale logOdds, List<Double> s
         return rate > 0 && scores.size() >= Conformal.needed(rate);
     }
 
+    /** Returns this recognition with another rate of images of known classes that are called unknown. */
     public OpenSet withRate(double other) {
         return new OpenSet(other, distance, logOdds, scores);
     }

@@ -25,6 +25,7 @@ import org.gramian.tensor.Shape;
  * the image size.
  *
  * @param first number of channels a of the first layer; empty while the backbone is unknown
+ * @since 0.1
  */
 public record Cross(OptionalInt first) implements Aggregation {
     static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(

@@ -35,6 +35,8 @@ import org.gramian.tensor.Tensors;
  * before lower the cosine: with ρ up to 0.9 the loss became NaN within 22 steps (SqueezeNet, 10 classes of DTD).
  *
  * <p>Training binds {@value #DRAWS} {@code [n, C]}, uniform in [0, 1), which follow from seed, stage, epoch and image.
+ *
+ * @since 0.1
  */
 public record DropCov() implements Reduction {
     /** Name of the random draws among the variables in training. */

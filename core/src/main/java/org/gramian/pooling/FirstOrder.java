@@ -17,7 +17,11 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** First-order pooling: one statistic per channel, {@code [n, c, N]} to {@code [n, c]}. */
+/**
+ * First-order pooling: one statistic per channel, {@code [n, c, N]} to {@code [n, c]}.
+ *
+ * @since 0.1
+ */
 public sealed interface FirstOrder extends Aggregation {
     @Override
     default long outputs(long channels) {

@@ -17,7 +17,11 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** Fits principal axes, kernel widths and codebooks of a pooling to features before training. */
+/**
+ * Fits principal axes, kernel widths and codebooks of a pooling to features before training.
+ *
+ * @since 0.1
+ */
 public final class Fitting {
     /** Default number of images; each has hundreds of positions. */
     public static final int DEFAULT_IMAGES = 500;

@@ -12,7 +12,11 @@ import java.util.Objects;
 import java.util.Optional;
 import org.gramian.basis.EnumWords;
 
-/** Registry of all named methods, the lines of {@code methods.csv}. */
+/**
+ * Registry of all named methods, the lines of {@code methods.csv}.
+ *
+ * @since 0.1
+ */
 public final class Methods {
     private static final List<Method> ALL = read();
 

@@ -27,6 +27,7 @@ import org.gramian.tensor.Tensor;
  * Features", ECCV 2014.
  *
  * @param words K of each codebook
+ * @since 0.1
  */
 public record MultiScaleOrderless(int words) implements Codebook {
     static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(

@@ -30,6 +30,7 @@ import org.gramian.tensor.Tensor;
  * @param reductions channel reductions, in order
  * @param aggregation aggregation of all positions to one vector
  * @param normalizations normalizations of the vector, in order
+ * @since 0.1
  */
 public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<Normalization> normalizations)
         implements Layer {
@@ -407,6 +408,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     public static final class PoolingSyntaxException extends IllegalArgumentException {
         private static final long serialVersionUID = 1;
 
+        /** Creates the exception. */
         public PoolingSyntaxException(String message) {
             super(message);
         }

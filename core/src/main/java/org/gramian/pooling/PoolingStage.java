@@ -12,7 +12,11 @@ import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.tensor.Tensor;
 
-/** One step of a {@link Pooling}: a layer with a text form and a known number of output channels. */
+/**
+ * One step of a {@link Pooling}: a layer with a text form and a known number of output channels.
+ *
+ * @since 0.1
+ */
 public interface PoolingStage extends Layer {
     /**
      * Syntax of a stage, for help.

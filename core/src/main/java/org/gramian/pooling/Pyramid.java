@@ -27,6 +27,7 @@ import org.gramian.tensor.Tensors;
  *
  * @param levels number of grids; the last has {@code 2^(levels−1)} cells along each side
  * @param statistic statistic of a cell
+ * @since 0.1
  */
 public record Pyramid(int levels, Statistic statistic) implements Aggregation {
     /** 1,024 cells along a side, more than any layer has positions. */

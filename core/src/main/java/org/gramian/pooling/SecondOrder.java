@@ -38,6 +38,7 @@ import org.gramian.tensor.Tensors;
  * @param kernel kernel between channels
  * @param transforms transforms of the matrix, in order
  * @param vectorization vectorization of the matrix
+ * @since 0.1
  */
 public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorization vectorization)
         implements Aggregation {

@@ -17,7 +17,11 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** Vectorization of symmetric matrices: {@code [n, C, C]} to {@code [n, d]}. */
+/**
+ * Vectorization of symmetric matrices: {@code [n, C, C]} to {@code [n, d]}.
+ *
+ * @since 0.1
+ */
 public sealed interface Vectorization extends PoolingStage
         permits Vectorization.Triu,
                 Vectorization.Flat,

@@ -18,6 +18,8 @@ import org.gramian.tensor.Tensors;
  * f_j)}.
  *
  * <p>Adjoints hold for any upstream gradient, symmetric or not.
+ *
+ * @since 0.1
  */
 public sealed interface Kernel extends Layer
         permits Rbf,

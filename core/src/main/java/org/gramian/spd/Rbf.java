@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param sigma choice of the width σ
  * @param jitter ε
  * @param backward the derivative, or the printed formula with the factor 4
+ * @since 0.1
  */
 public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kernel {
     /** Keeps K invertible in float32 with dead channels. */

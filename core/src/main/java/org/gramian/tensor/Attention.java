@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * "FlashAttention", NeurIPS 2022). Elsewhere the weights {@code [n, h, t, s]} are kept. Softmax sums in float32.
  *
  * @param scale factor, usually {@code 1/√e}
+ * @since 0.1
  */
 public record Attention(double scale) {
     private static final class Operators {

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param padding rows and columns of zeros added on each side
  * @param dilation step between the elements of a window
  * @param groups number of channel groups that are convolved separately
+ * @since 0.1
  */
 public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) {
     private static final boolean X86_64 = System.getProperty("os.arch").equals("amd64");

@@ -8,6 +8,7 @@ import org.gramian.tensor.library.Libtorch;
  *
  * @param kind CPU or GPU
  * @param index index of the GPU, 0 for the CPU
+ * @since 0.1
  */
 public record Device(Kind kind, int index) {
     /** Kind of device. */

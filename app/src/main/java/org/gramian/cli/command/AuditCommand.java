@@ -72,9 +72,9 @@ public final class AuditCommand extends ConsoleCommand {
             report = audit.of(dataset, progress);
         }
         // Before the files: the work is not lost if one of them cannot be written.
-        console.print(printed ? report.json() : new AuditTable(report, all, new StringBuilder()).format());
+        console.print(printed ? report.toJson() : new AuditTable(report, all, new StringBuilder()).format());
         if (json != null && !printed) {
-            new ReportFile(json).write(report.json());
+            new ReportFile(json).write(report.toJson());
         }
         if (html != null) {
             ThumbnailSet album = ThumbnailSet.of(report, dataset, reader, threads);

@@ -160,12 +160,11 @@ public final class EvaluateCommand extends ConsoleCommand {
     private Evaluator.Measurement measure(OpenModel opened, CropPlan crops, Dataset dataset, TestImages.Request request)
             throws IOException {
         opened.header().backbone().features(crops.size(), crops.size());
-        Evaluator evaluator = new Evaluator(
-                opened.classifier().withCrops(crops).withBatch(batch), new ImageReader(ImageLimits.DEFAULT)::read);
+        Evaluator evaluator = Evaluator.of(opened.classifier().withCrops(crops).withBatch(batch));
         TestImages images = TestImages.choose(dataset, opened.card(), request);
         images.remarks().forEach(console::say);
         try (Progress progress = console.progress("evaluating", images.indexes().size())) {
-            return evaluator.measure(dataset, images.indexes(), images.setting(), progress);
+            return evaluator.on(dataset, images, progress);
         }
     }
 

@@ -18,6 +18,7 @@ import org.gramian.image.audit.AuditReport.Finding.Severity;
  *
  * @param splits the parts of the only published split, in the order of {@link ClassCount#splits}; empty without one
  * @param content 64 hexadecimal digits, a hash of the names and pixels of all readable images
+ * @since 0.1
  */
 public record AuditReport(
         String root,
@@ -67,15 +68,17 @@ public record AuditReport(
                 other, layout, options, splits, content, classes, contents, unreadable, duplicates, findings);
     }
 
-    public String json() {
+    /** Returns the report as JSON. */
+    public String toJson() {
         return JsonText.indented(this) + "\n";
     }
 
     /** Writes the report as JSON, replacing the file atomically. */
     public void write(Path file) throws IOException {
-        AtomicFile.putText(file, text -> text.write(json()));
+        AtomicFile.putText(file, text -> text.write(toJson()));
     }
 
+    /** Returns the number of images, readable or not. */
     @JsonProperty("images")
     public int images() {
         return contents.readable() + unreadable.size();
@@ -87,12 +90,14 @@ public record AuditReport(
         return count(Severity.SPOILS) > 0;
     }
 
+    /** Returns the number of findings of a severity. */
     public int count(Severity severity) {
         return (int) findings.stream()
                 .filter(finding -> finding.severity() == severity)
                 .count();
     }
 
+    /** Returns the finding of a kind, if there is one. */
     public Optional<Finding> finding(Finding.Kind kind) {
         return findings.stream().filter(finding -> finding.kind() == kind).findFirst();
     }
@@ -114,6 +119,7 @@ public record AuditReport(
         }
     }
 
+    /** An image that cannot be read. */
     public record UnreadableImage(AuditedImage image, ReadResult.Problem problem, String reason) {}
 
     /** Number of images of a class; {@code splits} counts readable ones in each part of {@link #splits}. */
@@ -132,6 +138,7 @@ public record AuditReport(
         /** Minimum, median and maximum; all 0 without images. */
         public record Spread(int smallest, int median, int largest) {}
 
+        /** Number of images of a size. */
         public record SizeCount(int width, int height, int images) {}
     }
 
@@ -155,6 +162,7 @@ public record AuditReport(
             NEAR
         }
 
+        /** Returns whether all images show the same pixels. */
         public boolean exact() {
             return kind != Kind.NEAR;
         }

@@ -12,6 +12,7 @@ import org.gramian.image.resize.Resize;
  * @param top first row of the window
  * @param size columns and rows of the window
  * @param mirrored whether the window is flipped horizontally
+ * @since 0.1
  */
 public record Crop(int width, int height, int left, int top, int size, boolean mirrored) {
     /** @throws IllegalArgumentException if the window is empty or does not lie inside the image */

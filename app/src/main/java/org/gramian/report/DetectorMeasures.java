@@ -21,8 +21,9 @@ public final class DetectorMeasures {
 
     /** Returns the result of an image. */
     public static Map<String, Object> json(Inspection found, DetectorCard card) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>(found.asMap());
+        LinkedHashMap<String, @Nullable Object> json = new LinkedHashMap<>(found.asMap());
         json.put("threshold", finite(card.threshold()));
+        json.putLast("regions", found.regions());
         return json;
     }
 

@@ -24,12 +24,14 @@ open module org.gramian.core {
     uses org.gramian.basis.FileLoader;
 
     exports org.gramian;
-    exports org.gramian.accelerate;
     exports org.gramian.anomaly;
     exports org.gramian.autodiff;
-    exports org.gramian.backbone;
     exports org.gramian.check;
+    exports org.gramian.evaluate;
+    exports org.gramian.explain;
+    exports org.gramian.gallery;
     exports org.gramian.image;
+    exports org.gramian.image.audit;
     exports org.gramian.image.crop;
     exports org.gramian.image.dataset;
     exports org.gramian.image.dataset.layout;

@@ -1,6 +1,7 @@
 package org.gramian;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.gramian.accelerate.Rule;
 import org.gramian.backbone.weights.WeightStore;
+import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.run.TrainingRun;
@@ -40,6 +42,8 @@ import org.gramian.train.loop.TrainingContext;
  *
  * <p>Every option that is not set gets the default of {@code gramian train}; docs/options.md lists all keys with their defaults. Training into the folder of an interrupted run resumes it, with the same
  * result as without the interruption unless a limit of time ended its training.
+ *
+ * @since 0.1
  */
 public final class Trainer {
     private final Path place;
@@ -115,6 +119,36 @@ public final class Trainer {
         return set("stage2.epochs", epochs);
     }
 
+    /** Sets the learning rate of the head on frozen features. */
+    public Trainer learningRate(double rate) {
+        return set("stage1.rate", rate);
+    }
+
+    /** Sets the number of images of a step. */
+    public Trainer batchSize(int images) {
+        return set("optimizer.batch", images);
+    }
+
+    /** Sets how images are cropped, for example {@code resize:320}. */
+    public Trainer crops(CropPlan plan) {
+        return set("data.crops", plan.text());
+    }
+
+    /** Sets random changes of training images, for example {@code standard}, in {@linkplain #fineTune fine-tuning}. */
+    public Trainer augment(String text) {
+        return set("data.augment", text);
+    }
+
+    /** Sets the fraction of the training images on which training is validated; 0 for none. */
+    public Trainer validation(double fraction) {
+        return set("data.validation", fraction);
+    }
+
+    /** Sets the share of images of known classes that the model may call unknown; images of no class are then recognized. */
+    public Trainer unknown(double rate) {
+        return set("network.unknown", rate);
+    }
+
     /** Sets the seed of splits, initialization, order and augmentation. */
     public Trainer seed(long seed) {
         return set("seed", seed);
@@ -175,9 +209,10 @@ public final class Trainer {
      *     config.yaml}; with several folds, sub-folders {@code fold-1}, {@code fold-2} and so on
      * @throws IllegalArgumentException if options contradict each other, or there are too few images or classes for them
      * @throws IOException if images or weights cannot be read, the folder holds another run, or another process trains into it
+     * @throws InterruptedIOException if the thread is interrupted
      */
-    public TrainingReport train(Path folder) throws IOException, InterruptedException {
-        return train(folder, cancelled);
+    public TrainingReport train(Path folder) throws IOException {
+        return Interrupts.asIo("training", () -> train(folder, cancelled));
     }
 
     private TrainingReport train(Path folder, BooleanSupplier stop) throws IOException, InterruptedException {

@@ -8,8 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.gramian.basis.JsonText;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Evaluation.Metric;
 import org.gramian.model.Classifier;
 import org.gramian.model.ModelFile;
 import org.gramian.run.RunResult;
@@ -23,6 +24,7 @@ import org.gramian.run.RunResult.FoldResult;
  * @param completed whether training came to its end; otherwise train into the same folder to resume
  * @param unreadable names of images that could not be read and were left out
  * @param reached where training ended, for example {@code stage 1, epoch 3}
+ * @since 0.1
  */
 public record TrainingReport(
         Path folder, List<Fold> folds, boolean completed, List<String> unreadable, String reached) {
@@ -116,6 +118,31 @@ public record TrainingReport(
     /** Opens the model of the first fold on the CPU; close it after use. */
     public Classifier classifier() throws IOException {
         return Classifier.load(model());
+    }
+
+    /** Returns the report as a JSON object. */
+    public String toJson() {
+        return JsonText.of(JsonText.object(
+                "folder",
+                folder.toString(),
+                "completed",
+                completed,
+                "reached",
+                reached,
+                "unreadable",
+                unreadable,
+                "folds",
+                folds.stream()
+                        .map(fold -> JsonText.object(
+                                "model",
+                                fold.model().toString(),
+                                "images",
+                                fold.images(),
+                                "correct",
+                                fold.correct(),
+                                "metrics",
+                                fold.metrics()))
+                        .toList()));
     }
 
     private Fold first() {

@@ -1,6 +1,7 @@
 /**
  * Entry points of the library: {@link org.gramian.Trainer} trains a classifier on labelled images, {@link
- * org.gramian.model.Classifier} classifies images with a trained model.
+ * org.gramian.model.Classifier} classifies images with a trained model, {@link org.gramian.Evaluator} measures it, {@link
+ * org.gramian.Explainer} explains it, and {@link org.gramian.Audit} checks a dataset.
  */
 @NullMarked
 package org.gramian;

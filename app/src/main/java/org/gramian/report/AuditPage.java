@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.Finding;
+import org.gramian.image.audit.AuditReport.Finding;
 import org.gramian.image.dataset.Dataset;
 
 /** HTML page of an audit: verdict, findings with images, classes and image sizes. */

@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import org.gramian.anomaly.DetectorCard;
-import org.gramian.anomaly.DetectorEvaluation;
 import org.gramian.anomaly.Inspection;
+import org.gramian.anomaly.evaluate.DetectorEvaluation;
 import org.gramian.evaluate.Proportion;
 import org.gramian.report.Figures.LabelledValue;
 import org.jspecify.annotations.Nullable;
@@ -21,12 +21,9 @@ public final class DetectorMeasures {
 
     /** Returns the result of an image. */
     public static Map<String, Object> json(Inspection found, DetectorCard card) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("anomalous", found.isAnomalous());
-        json.put("score", found.score());
-        json.put("p_value", found.pValue());
+        LinkedHashMap<String, @Nullable Object> json = new LinkedHashMap<>(found.asMap());
         json.put("threshold", finite(card.threshold()));
-        json.put("regions", found.regions());
+        json.putLast("regions", found.regions());
         return json;
     }
 

@@ -16,11 +16,11 @@ import org.gramian.anomaly.DetectorTraining.Candidate;
 import org.gramian.anomaly.Inspection;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
-import org.gramian.gallery.Thumbnail;
 import org.gramian.image.Image;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ReadResult;
+import org.gramian.image.resize.Thumbnail;
 import org.gramian.report.Figures.LabelledValue;
 import tools.jackson.databind.JsonNode;
 

@@ -7,10 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.EvaluationFile;
-import org.gramian.evaluate.LabelReview;
+import org.gramian.evaluate.compare.EvaluationFile;
+import org.gramian.evaluate.compare.LabelReview;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.Thumbnail;
+import org.gramian.image.resize.Thumbnail;
 import org.gramian.model.ModelFile;
 
 /**

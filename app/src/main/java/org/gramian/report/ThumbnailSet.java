@@ -13,12 +13,12 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.gramian.basis.ParallelLoop;
 import org.gramian.basis.Subsample;
-import org.gramian.gallery.Thumbnail;
 import org.gramian.image.ReadResult;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.Finding;
+import org.gramian.image.audit.AuditReport.Finding;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
+import org.gramian.image.resize.Thumbnail;
 
 /**
  * Thumbnails of an audit page, about 800 at most (3 MB).

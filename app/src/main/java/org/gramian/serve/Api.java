@@ -19,11 +19,11 @@ import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.gramian.anomaly.Inspection;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
-import org.gramian.explain.CroppedImage;
-import org.gramian.explain.Explainer;
+import org.gramian.explain.Explanation.HeatMap;
 import org.gramian.explain.HeatImage;
-import org.gramian.explain.HeatMap;
-import org.gramian.gallery.NearestImages;
+import org.gramian.explain.gradient.CroppedImage;
+import org.gramian.explain.gradient.GradientExplainer;
+import org.gramian.gallery.Gallery.NearestImages;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
 import org.gramian.model.Engine;
@@ -224,7 +224,7 @@ record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batc
         CompletableFuture<HeatMap> heat = batcher.explain(job.lease(), end, () -> {
             long start = System.nanoTime();
             ModelCard card = model.header().card();
-            HeatMap found = new Explainer(model.explained(), card, 0)
+            HeatMap found = new GradientExplainer(model.explained(), card, 0)
                     .explain(view, card.classes().indexOf(name))
                     .heat();
             Duration time = Duration.ofNanos(System.nanoTime() - start);

@@ -19,7 +19,7 @@ import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.gramian.anomaly.Inspection;
-import org.gramian.explain.CroppedImage;
+import org.gramian.explain.gradient.CroppedImage;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;

@@ -8,12 +8,12 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.gramian.explain.CroppedImage;
-import org.gramian.explain.Explainer;
+import org.gramian.explain.gradient.CroppedImage;
+import org.gramian.explain.gradient.GradientExplainer;
 import org.gramian.export.OpenDetector;
 import org.gramian.export.OpenModel;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.NearestImages;
+import org.gramian.gallery.Gallery.NearestImages;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
@@ -144,7 +144,7 @@ public record LoadedModel(
     Optional<String> incompatibility() {
         return opened.gradients().isEmpty()
                 ? Optional.of("its engine, " + opened.engineName() + ", computes no gradients")
-                : Explainer.incompatibility(header().head());
+                : GradientExplainer.incompatibility(header().head());
     }
 
     /** Returns the model in libtorch, loading it on the first call. */

@@ -19,8 +19,8 @@ import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.gramian.basis.QuotedText;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.jspecify.annotations.Nullable;
 
 /**

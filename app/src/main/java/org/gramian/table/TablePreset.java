@@ -3,8 +3,8 @@ package org.gramian.table;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.gramian.basis.EnumWords;
-import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
+import org.gramian.pooling.Methods.Method;
 
 /** Named tables: the two of the paper, and the second-order family. */
 public enum TablePreset {

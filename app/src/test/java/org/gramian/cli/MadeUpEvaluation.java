@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.ImagePrediction;
-import org.gramian.evaluate.Setting;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
+import org.gramian.evaluate.Evaluation.Setting;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
 

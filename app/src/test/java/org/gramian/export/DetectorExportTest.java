@@ -24,7 +24,7 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.export.OpenModel.EngineChoice;
 import org.gramian.export.OpenModel.Request;
 import org.gramian.image.Image;
-import org.gramian.image.Resize;
+import org.gramian.image.resize.Resize;
 import org.gramian.model.ModelFileException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -15,10 +15,10 @@ import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.network.NetworkLayer.Chain;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
+import org.gramian.tensor.Convolution.Window;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Window;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -17,8 +17,8 @@ import org.gramian.pooling.Reduction;
 import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Transform;
 import org.gramian.pooling.Vectorization;
-import org.gramian.spd.Backward;
 import org.gramian.spd.Rbf;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.tensor.Tensor;
 
 /**

@@ -15,6 +15,7 @@ import java.util.List;
  * @param values scores, row by row; not copied
  * @param width width of the image in pixels
  * @param height height of the image in pixels
+ * @since 0.1
  */
 @SuppressWarnings("ArrayRecordComponent") // a map of a large image is not copied
 public record AnomalyMap(int rows, int columns, float[] values, int width, int height) {

@@ -11,7 +11,7 @@ import org.gramian.basis.FileLoader;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
-import org.gramian.image.Resize;
+import org.gramian.image.resize.Resize;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.UnreadableImageException;
@@ -31,6 +31,8 @@ import org.gramian.tensor.Scope;
  * }</pre>
  *
  * <p>Not thread-safe; use one detector per thread.
+ *
+ * @since 0.1
  */
 public final class Detector implements AutoCloseable {
     private final DetectorEngine engine;
@@ -265,5 +267,25 @@ public final class Detector implements AutoCloseable {
             }
             return new AnomalyMap(rows, columns, joined, width, height);
         }
+    }
+
+    /** Computes the score and the map of an image or tile: libtorch, or another runtime with the same network. */
+    public interface DetectorEngine extends AutoCloseable {
+        /**
+         * Score and map of one image.
+         *
+         * @param score 1 is typical of a good image
+         * @param rows rows of the map
+         * @param columns columns of the map
+         * @param map scores row by row
+         */
+        @SuppressWarnings("ArrayRecordComponent") // made once, read once
+        record Output(double score, int rows, int columns, float[] map) {}
+
+        /** Computes one image or tile. */
+        Output compute(Image image);
+
+        @Override
+        void close();
     }
 }

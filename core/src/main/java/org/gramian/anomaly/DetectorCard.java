@@ -21,6 +21,7 @@ import org.gramian.image.crop.Preprocessing;
  * @param peaks largest map values of those images, ascending
  * @param origin how it was trained, by key; no clock time
  * @param metrics measures of the choice, by name
+ * @since 0.1
  */
 public record DetectorCard(
         Preprocessing preprocessing,

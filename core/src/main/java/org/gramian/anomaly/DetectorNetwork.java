@@ -33,6 +33,7 @@ import tools.jackson.core.type.TypeReference;
  * @param rows rows of the map
  * @param columns columns of the map
  * @param tensors float32 tensors by name; those of the backbone with the prefix {@code backbone.}
+ * @since 0.1
  */
 @SuppressWarnings("exports") // for the engines of the application
 public record DetectorNetwork(

@@ -45,6 +45,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The images are divided into folds. For each kind of {@link PatchModel}, with and without the Gaussian of mean features, good images
  * that were left out are compared with the same images with synthetic defects, or with given defects; the simplest candidate within one
  * standard error of the best AUROC is fitted to all images. Its scores of left-out images are the calibration of the p-values.
+ *
+ * @since 0.1
  */
 public final class DetectorTraining {
     /** Fewest good images. */

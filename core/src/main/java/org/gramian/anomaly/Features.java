@@ -6,22 +6,22 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gramian.accelerate.Acceleration;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.FeatureMaps;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.Image;
-import org.gramian.image.Resize;
 import org.gramian.image.crop.Preprocessing;
+import org.gramian.image.resize.Resize;
+import org.gramian.tensor.Convolution.Window;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Window;
 
 /**
  * Features at each position of whole images: the maps of some layers, averaged over 3×3, resized to the grid of one layer and joined

@@ -1,6 +1,8 @@
 package org.gramian.anomaly;
 
 import java.util.List;
+import java.util.SequencedMap;
+import org.gramian.basis.JsonText;
 
 /**
  * Result of inspecting an image.
@@ -10,10 +12,21 @@ import java.util.List;
  * @param isAnomalous whether the p-value is at most the rate of false alarms
  * @param map where the image differs
  * @param regions regions of the map that good images exceed at most at the rate of false alarms; empty for a good image
+ * @since 0.1
  */
 public record Inspection(
         double score, double pValue, boolean isAnomalous, AnomalyMap map, List<AnomalyMap.Region> regions) {
     public Inspection {
         regions = List.copyOf(regions);
+    }
+
+    /** Returns the score, the p-value, whether the image is anomalous, and the regions as a JSON object. */
+    public String toJson() {
+        return JsonText.of(asMap());
+    }
+
+    /** Returns the content of {@link #toJson}, by name. */
+    public SequencedMap<String, Object> asMap() {
+        return JsonText.object("anomalous", isAnomalous, "score", score, "p_value", pValue, "regions", regions);
     }
 }

@@ -3,7 +3,11 @@ package org.gramian.autodiff;
 import java.util.Map;
 import java.util.Optional;
 
-/** Variables by parameter name, as passed to a {@link Layer}. */
+/**
+ * Variables by parameter name, as passed to a {@link Layer}.
+ *
+ * @since 0.1
+ */
 public final class Bindings {
     private final Map<String, Var> variables;
     private final String prefix;

@@ -30,6 +30,8 @@ import org.gramian.tensor.Tensors;
  * }</pre>
  *
  * <p>Differences say nothing at a kink: keep inputs a few h away from them.
+ *
+ * @since 0.1
  */
 public final class GradientCheck {
     /** Where rounding (about 1e-16/h) and truncation (about h⁴) of a well-scaled function are both below 1e-10. */

@@ -7,6 +7,8 @@ import org.gramian.tensor.Tensor;
  * Gradients by variable; owns them until it is closed.
  *
  * <p>Two gradients may share memory, so they must not be modified.
+ *
+ * @since 0.1
  */
 public final class Gradients implements AutoCloseable {
     private final Map<Var, Tensor> gradients;

@@ -2,7 +2,11 @@ package org.gramian.autodiff;
 
 import java.util.List;
 
-/** Differentiable function with parameters. */
+/**
+ * Differentiable function with parameters.
+ *
+ * @since 0.1
+ */
 public interface Layer {
     /**
      * Returns the parameters for an input with the given number of channels; most layers have none.

@@ -7,6 +7,8 @@ import org.gramian.tensor.Tensor;
  * Named value that is trained or fitted; the tensor inside is replaced.
  *
  * <p>It owns its tensor outside every scope and frees it when closed.
+ *
+ * @since 0.1
  */
 public final class Parameter implements AutoCloseable {
     private final ParameterSpec spec;

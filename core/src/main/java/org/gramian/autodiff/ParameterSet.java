@@ -12,7 +12,11 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 
-/** Parameters of a layer or network by name, in a fixed order; owns their memory. */
+/**
+ * Parameters of a layer or network by name, in a fixed order; owns their memory.
+ *
+ * @since 0.1
+ */
 public final class ParameterSet implements AutoCloseable {
     private final SequencedMap<String, Parameter> parameters = new LinkedHashMap<>();
 

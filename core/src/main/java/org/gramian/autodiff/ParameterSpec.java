@@ -15,6 +15,7 @@ import org.gramian.tensor.Tensors;
  * @param shape shape
  * @param role constraint and training
  * @param initial initializer
+ * @since 0.1
  */
 public record ParameterSpec(String name, Shape shape, Role role, Initializer initial) {
     /** Constraint of a parameter and how it is trained. */

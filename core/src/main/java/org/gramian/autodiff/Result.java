@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param value value of the function
  * @param saved tensors that the adjoint uses besides inputs and value; other temporaries are freed
  * @param adjoint maps the gradient of the value to the gradients of the inputs
+ * @since 0.1
  */
 public record Result(Tensor value, List<Tensor> saved, Adjoint adjoint) {
     /**

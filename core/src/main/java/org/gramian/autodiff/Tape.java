@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The tape owns every value computed on it and frees it when the tape is closed, or earlier during the backward
  * pass. Gradients may share memory, so an adjoint must not write to its upstream gradient. Tensors passed to {@link
  * #variable} and {@link #constant} stay with their owner.
+ *
+ * @since 0.1
  */
 public final class Tape implements AutoCloseable {
     /** Application of one function; {@code owned} is freed with it. */

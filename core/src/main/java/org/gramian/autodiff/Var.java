@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Its methods are differentiable functions, recorded on the tape; those of two variables broadcast as the ones of
  * {@link Tensor}. In formulas this variable is {@code x} or {@code a}.
+ *
+ * @since 0.1
  */
 public final class Var {
     private final Tape tape;

@@ -2,8 +2,8 @@
  * Reverse-mode automatic differentiation.
  *
  * <p>A {@link org.gramian.autodiff.Tape} records what is computed. A {@link org.gramian.autodiff.Var} is a tensor on a
- * tape; its methods and the functions of {@link org.gramian.autodiff.FeatureMaps} and {@link
- * org.gramian.autodiff.Classification} compute new variables. {@link org.gramian.autodiff.Tape#backward} then walks the
+ * tape; its methods and the functions of {@link org.gramian.autodiff.network.FeatureMaps} and {@link
+ * org.gramian.autodiff.network.Classification} compute new variables. {@link org.gramian.autodiff.Tape#backward} then walks the
  * tape from its end and computes the {@link org.gramian.autodiff.Gradients} of the variables:
  *
  * <pre>{@code

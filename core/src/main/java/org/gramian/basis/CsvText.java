@@ -1,7 +1,12 @@
 package org.gramian.basis;
 
+import de.siegmar.fastcsv.writer.CsvWriter;
+import de.siegmar.fastcsv.writer.LineDelimiter;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
@@ -33,5 +38,14 @@ public final class CsvText {
 
     public static List<String> safe(Collection<String> fields) {
         return fields.stream().map(CsvText::safe).toList();
+    }
+
+    /** Writes rows as CSV in UTF-8, atomically, with fields that no spreadsheet takes for formulas. */
+    public static void write(Path path, Consumer<Consumer<List<String>>> content) throws IOException {
+        AtomicFile.putText(path, text -> {
+            CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
+            content.accept(fields -> csv.writeRecord(safe(fields)));
+            csv.flush();
+        });
     }
 }

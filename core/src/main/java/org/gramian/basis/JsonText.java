@@ -142,8 +142,7 @@ public final class JsonText {
                             step.getPropertyName() == null ? "[" + step.getIndex() + "]" : "." + step.getPropertyName())
                     .collect(Collectors.joining());
             String place = path.isEmpty() ? "" : " at " + QuotedText.text(path.substring(path.startsWith(".") ? 1 : 0));
-            String message =
-                    ADVICE.split(wrong.getOriginalMessage(), 2)[0].replaceAll("org\\.gramian\\.[\\w.]*\\$?", "");
+            String message = ADVICE.split(wrong.getOriginalMessage(), 2)[0].replaceAll("org\\.gramian\\.[\\w.$]*", "");
             throw new IllegalArgumentException(problem + place + ": " + QuotedText.bare(message), wrong);
         }
     }

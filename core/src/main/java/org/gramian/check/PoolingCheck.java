@@ -18,10 +18,10 @@ import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Vectorization;
-import org.gramian.spd.Backward;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -39,6 +39,7 @@ import org.gramian.tensor.Tensors;
  *
  * @param formulas statements of the backward formulas that are not the derivative
  * @param inputs one per input: {@code features}, {@code conv.weight}, …
+ * @since 0.1
  */
 public record PoolingCheck(Pooling pooling, List<String> formulas, List<GradientComparison> inputs) {
     /** Tolerance in float64. */

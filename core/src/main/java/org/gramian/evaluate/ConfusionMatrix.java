@@ -11,11 +11,14 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.gramian.basis.CsvText;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
 
 /**
  * Confusion matrix: <b>rows are the truth, columns are the prediction</b>.
  *
  * @param counts {@code counts[i][j]}: images of class {@code i} that were predicted as class {@code j}
+ * @since 0.1
  */
 public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) {
     public static final String ORIENTATION = "rows are the truth, columns are the prediction";
@@ -59,7 +62,7 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
      * orientation.
      */
     public void write(Path path) throws IOException {
-        PredictionTable.writeCsv(path, rows -> {
+        CsvText.write(path, rows -> {
             rows.accept(line("truth (rows) / prediction (columns)", classes));
             for (int k = 0; k < classes.size(); k++) {
                 rows.accept(line(classes.get(k), counts.get(k)));
@@ -102,6 +105,7 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
         return found;
     }
 
+    /** Returns precision, recall and F1 of each class. */
     public List<ClassScore> perClass() {
         return IntStream.range(0, classes.size())
                 .mapToObj(k -> new ClassScore(

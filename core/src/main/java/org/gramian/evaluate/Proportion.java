@@ -7,6 +7,7 @@ import org.apache.commons.statistics.distribution.NormalDistribution;
  * Proportion of correct predictions.
  *
  * @param count number of predictions, at least 1
+ * @since 0.1
  */
 public record Proportion(int right, int count) {
     /** The 97.5 % quantile of the normal distribution. */
@@ -14,10 +15,12 @@ public record Proportion(int right, int count) {
 
     /** A 95 % confidence interval. */
     public record Interval(double low, double high) {
+        /** Returns whether a value lies within the interval. */
         public boolean contains(double value) {
             return low <= value && value <= high;
         }
 
+        /** Returns {@code high - low}. */
         public double width() {
             return high - low;
         }

@@ -15,9 +15,14 @@ import java.util.Locale;
 import java.util.function.IntBinaryOperator;
 import javax.imageio.ImageIO;
 import org.gramian.explain.Explanation.ChannelPair;
+import org.gramian.explain.Explanation.HeatMap;
 import org.gramian.image.Image;
 
-/** Draws heat maps: as a transparent overlay, or as a sheet with the image. */
+/**
+ * Draws heat maps: as a transparent overlay, or as a sheet with the image.
+ *
+ * @since 0.1
+ */
 public final class HeatImage {
     /** Largest opacity of the overlay, of 255: the image stays visible. */
     private static final int MAX_OPACITY = 190;
@@ -94,6 +99,7 @@ public final class HeatImage {
         }
     }
 
+    /** Returns an image as a PNG file. */
     public static byte[] png(BufferedImage image) {
         try (ByteArrayOutputStream bytes = new ByteArrayOutputStream()) {
             ImageIO.write(image, "png", bytes);
@@ -172,7 +178,7 @@ public final class HeatImage {
             this.smallWidth = Math.max(1, (sheetWidth - (COLUMNS + 1) * MARGIN) / COLUMNS);
             this.smallHeight = (int) Math.max(1, Math.min(SIDE / 2, (long) height * smallWidth / width));
             this.panelWidth = Math.max(1, Math.min(smallWidth, width * smallHeight / height));
-            this.patchSide = (smallWidth - (PatchSearch.PATCHES - 1) * PATCH_GAP) / PatchSearch.PATCHES;
+            this.patchSide = (smallWidth - (Explanation.PATCHES - 1) * PATCH_GAP) / Explanation.PATCHES;
             this.patches = why.pairs().stream().anyMatch(pair -> !pair.patches().isEmpty());
             this.panelHeight = smallHeight + LINE + MARGIN + (patches ? patchSide + PATCH_GAP : 0);
             this.pairsTop = MARGIN + 2 * LINE + height + MARGIN + BAR + LINE + MARGIN;

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,12 +17,20 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.gramian.basis.CountSketch;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
+import org.gramian.image.Image;
+import org.gramian.image.ImageSource;
+import org.gramian.model.Classifier;
+import org.gramian.model.Engine;
+import org.gramian.model.ModelFile;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
@@ -36,8 +45,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Reports take their images and embedding map from it, and searches the nearest training images:
  *
  * <pre>{@code
- * Optional<Gallery> gallery = Gallery.beside(Path.of("run/model.safetensors"));
- * List<NearestImages.Match> nearest = NearestImages.of(gallery.get()).nearest(descriptorsOfCrops, 6);
+ * Gallery gallery = Gallery.of(Path.of("run"));
+ * List<NearestImages.Match> nearest = gallery.nearest(classifier, Path.of("photo.jpg"), 6);
  * }</pre>
  *
  * <p>It holds at most {@value #MAX_OF_SUBSET} images of each subset. Immutable and thread-safe.
@@ -51,8 +60,11 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Reading verifies the checksums and checks that every tensor has its type and shape, and that there is no other.
+ *
+ * @since 0.1
  */
 public final class Gallery {
+    /** Name of the file in the folder of a run. */
     public static final String FILE = "gallery.safetensors";
 
     /** Images of a subset: enough for a page and for neighbours, some 100 MB. */
@@ -75,6 +87,7 @@ public final class Gallery {
         TEST
     }
 
+    /** An image of the run. */
     public record Item(String name, int label, Subset subset) {}
 
     /** An image with its thumbnail, a JPEG, and its short descriptor in float16. */
@@ -165,8 +178,21 @@ public final class Gallery {
         return subset.name().toLowerCase(Locale.ROOT);
     }
 
-    /** Reads the gallery beside a model file; empty if there is none. */
-    public static Optional<Gallery> beside(Path model) throws GalleryFileException {
+    /**
+     * Reads the gallery of a run.
+     *
+     * @param run folder of the run, or its model file
+     * @throws IOException if there is none, or it is damaged
+     */
+    public static Gallery of(Path run) throws IOException {
+        return beside(run)
+                .orElseThrow(() -> new GalleryFileException(
+                        run, "expected a run with " + FILE + ", found none; train without --no-gallery", null));
+    }
+
+    /** Reads the gallery beside a model file, or of a run folder; empty if there is none. */
+    public static Optional<Gallery> beside(Path run) throws GalleryFileException {
+        Path model = ModelFile.in(run);
         Path path = model.resolveSibling(FILE);
         if (Files.notExists(path)) {
             return Optional.empty();
@@ -188,6 +214,31 @@ public final class Gallery {
         return Optional.of(gallery);
     }
 
+    /**
+     * Returns the training images nearest to an image file, the nearest first; all if there are fewer.
+     *
+     * @param classifier of the same run
+     * @throws UnreadableImageException if the file is not a readable image
+     */
+    public List<NearestImages.Match> nearest(Classifier classifier, Path file, int count)
+            throws UnreadableImageException {
+        return nearest(classifier, classifier.decode(ImageSource.of(file)), count);
+    }
+
+    /**
+     * Returns the training images nearest to an image, the nearest first; all if there are fewer.
+     *
+     * @param classifier of the same run
+     */
+    public List<NearestImages.Match> nearest(Classifier classifier, Image image, int count) {
+        float[][] crops = classifier
+                .compute(List.of(classifier.render(image)), Set.of(Engine.Rows.DESCRIPTORS))
+                .getFirst()
+                .of(Engine.Rows.DESCRIPTORS);
+        return NearestImages.of(this).nearest(crops, count);
+    }
+
+    /** Returns the class names. */
     public List<String> classes() {
         return about.classes();
     }
@@ -207,14 +258,17 @@ public final class Gallery {
         return about.model();
     }
 
+    /** Returns the length of the model's descriptors. */
     public int descriptorSize() {
         return about.descriptorSize();
     }
 
+    /** Returns the length of the short descriptors. */
     public int vectorSize() {
         return CountSketch.lengthOf(about.descriptorSize());
     }
 
+    /** Returns the thumbnail of an image as a JPEG file. */
     public byte[] thumbnail(int index) {
         return entries.get(index).thumbnail.clone();
     }
@@ -261,6 +315,7 @@ public final class Gallery {
             this.model = model;
         }
 
+        /** Adds an image with the descriptors of its crops. */
         public GalleryBuilder add(Item item, byte[] thumbnail, float[][] crops) {
             float[] vector = sketch.describe(crops);
             short[] halves = new short[vector.length];
@@ -277,6 +332,7 @@ public final class Gallery {
             return this;
         }
 
+        /** Returns the gallery. */
         public Gallery build() {
             return new Gallery(new About(classes, model, descriptorSize, leftOut), entries);
         }
@@ -394,5 +450,69 @@ public final class Gallery {
                     + found.type() + found.shape());
         }
         return found.data();
+    }
+
+    /**
+     * Exact search for the training images nearest to an image, {@code O(n·m)} for n images and vectors of m numbers.
+     *
+     * <p>The distance is Euclidean, {@code ‖u − v‖}; ties go to the image that comes first in the gallery. Built once, then searched by
+     * any number of threads.
+     */
+    public static final class NearestImages {
+        private static final Comparator<Match> NEAREST_FIRST =
+                Comparator.comparingDouble(Match::distance).thenComparingInt(Match::index);
+
+        private final Gallery gallery;
+        private final CountSketch sketch;
+        private final int[] indexes;
+
+        private NearestImages(Gallery gallery) {
+            this.gallery = gallery;
+            this.sketch = CountSketch.of(gallery.descriptorSize());
+            this.indexes = IntStream.range(0, gallery.items().size())
+                    .filter(i -> gallery.items().get(i).subset() == Subset.TRAINING)
+                    .toArray();
+        }
+
+        /**
+         * A training image.
+         *
+         * @param distance Euclidean distance of the unit vectors, from 0 to 2
+         */
+        public record Match(int index, String name, String className, double distance) {}
+
+        /** Returns the search in a gallery. */
+        public static NearestImages of(Gallery gallery) {
+            return new NearestImages(gallery);
+        }
+
+        /** Returns the gallery that is searched. */
+        public Gallery gallery() {
+            return gallery;
+        }
+
+        /** Returns the nearest training images, the nearest first; all if there are fewer. */
+        public List<Match> nearest(float[][] crops, int count) {
+            return nearest(sketch.describe(crops), count);
+        }
+
+        /** @param vector of {@link CountSketch#describe} */
+        List<Match> nearest(float[] vector, int count) {
+            if (count < 1) {
+                throw new IllegalArgumentException("expected a request for at least 1 neighbour, found " + count);
+            }
+            PriorityQueue<Match> best = new PriorityQueue<>(NEAREST_FIRST.reversed());
+            for (int index : indexes) {
+                double distance = Math.sqrt(gallery.squaredDistance(index, vector));
+                if (best.size() < count || distance < best.element().distance()) { // indexes ascend: ties stay
+                    Item item = gallery.items().get(index);
+                    best.add(new Match(index, item.name(), gallery.classes().get(item.label()), distance));
+                    if (best.size() > count) {
+                        best.remove();
+                    }
+                }
+            }
+            return best.stream().sorted(NEAREST_FIRST).toList();
+        }
     }
 }

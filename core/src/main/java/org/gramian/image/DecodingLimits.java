@@ -2,6 +2,7 @@ package org.gramian.image;
 
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
+import org.gramian.image.ImageReader.ImageLimits;
 
 /**
  * Limits on the decoding of one file: sizes in its header, checked before memory is allocated for them, and time.

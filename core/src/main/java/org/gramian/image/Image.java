@@ -4,7 +4,11 @@ import java.awt.image.BufferedImage;
 import java.awt.image.DataBufferByte;
 import java.util.Objects;
 
-/** A decoded image: opaque, upright RGB bytes, {@code [height, width, 3]}. The array is not copied and must not be changed. */
+/**
+ * A decoded image: opaque, upright RGB bytes, {@code [height, width, 3]}. The array is not copied and must not be changed.
+ *
+ * @since 0.1
+ */
 public final class Image {
     private final int width;
     private final int height;
@@ -47,10 +51,12 @@ public final class Image {
         return buffered;
     }
 
+    /** Returns the width in pixels. */
     public int width() {
         return width;
     }
 
+    /** Returns the height in pixels. */
     public int height() {
         return height;
     }

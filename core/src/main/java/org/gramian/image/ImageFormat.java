@@ -11,7 +11,11 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/** Supported image formats, detected by the first bytes of a file. */
+/**
+ * Supported image formats, detected by the first bytes of a file.
+ *
+ * @since 0.1
+ */
 public enum ImageFormat {
     JPEG(Set.of("\u00ff\u00d8\u00ff"), "jpg", "jpeg", "jpe", "jfif"),
     PNG(Set.of("\u0089PNG\r\n\u001a\n"), "png"),

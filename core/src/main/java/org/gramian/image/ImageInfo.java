@@ -7,6 +7,7 @@ package org.gramian.image;
  * @param width columns in the file, before rotation
  * @param height rows in the file, before rotation
  * @param orientation EXIF orientation, 1 to 8; 1 is upright
+ * @since 0.1
  */
 public record ImageInfo(ImageFormat format, Colour colour, int bits, int width, int height, int orientation) {
     /** Colour models of files. */

@@ -38,6 +38,8 @@ import org.gramian.image.ReadResult.Unreadable;
  *   <li>Colour profiles and gamma are ignored and values are used as sRGB, as in the libraries that published networks were
  *       trained with. CMYK becomes RGB by {@code (1−c)(1−k)}.
  * </ul>
+ *
+ * @since 0.1
  */
 public final class ImageReader {
     /** Shared by all readers, as is the heap. */
@@ -45,6 +47,7 @@ public final class ImageReader {
 
     private final ImageLimits limits;
 
+    /** Creates a reader with limits. */
     public ImageReader(ImageLimits limits) {
         this.limits = limits;
     }
@@ -249,6 +252,30 @@ public final class ImageReader {
                 return work.get();
             } finally {
                 lock.writeLock().unlock();
+            }
+        }
+    }
+
+    /**
+     * Limits on files and images, against decompression bombs.
+     *
+     * <p>Decoding takes up to about 20 bytes per pixel besides the file: at most 8 for four channels of 16 bits, 3 for the result, 3
+     * for a rotation, and the decoder's own.
+     *
+     * @param bytes most bytes of a file
+     * @param pixels most pixels of an image, checked against the header before anything is decoded
+     */
+    public record ImageLimits(long bytes, long pixels) {
+        /** 256 MiB and 100 megapixels (300 MB decoded). */
+        public static final ImageLimits DEFAULT = new ImageLimits(256L << 20, 100_000_000L);
+
+        /** Largest Java array. */
+        private static final long MAX_BYTES = Integer.MAX_VALUE - 8;
+
+        public ImageLimits {
+            if (bytes < 1 || bytes > MAX_BYTES || pixels < 1 || pixels > MAX_BYTES / 3) {
+                throw new IllegalArgumentException("expected limits of 1 to " + MAX_BYTES + " bytes and 1 to "
+                        + MAX_BYTES / 3 + " pixels, found " + bytes + " bytes and " + pixels + " pixels");
             }
         }
     }

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.Sample.Box;
 
@@ -13,6 +14,7 @@ import org.gramian.image.dataset.Sample.Box;
  * @param name for messages and results; crops drawn at random depend on it
  * @param box bounding box of the object, for crops that are taken from it
  * @param reader decodes the image; called once, by a decoding thread
+ * @since 0.1
  */
 public record ImageSource(String name, Optional<Box> box, Supplier<ReadResult> reader) {
     private static final ImageReader READER = new ImageReader(ImageLimits.DEFAULT);

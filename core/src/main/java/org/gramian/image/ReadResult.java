@@ -1,6 +1,10 @@
 package org.gramian.image;
 
-/** Result of reading an image: the image, or the reason why it is unreadable. */
+/**
+ * Result of reading an image: the image, or the reason why it is unreadable.
+ *
+ * @since 0.1
+ */
 public sealed interface ReadResult {
     /**
      * A decoded image.

@@ -35,6 +35,8 @@ import org.gramian.tensor.Device;
  *
  * <p>A model that was trained on object boxes takes the whole image as the box: cut the image with {@link Image#crop}
  * first, or give sources with boxes to a classifier {@linkplain #withCrops with the card's own crops}.
+ *
+ * @since 0.1
  */
 public final class Classifier implements AutoCloseable {
     private static final int FITTED = 0;
@@ -269,7 +271,12 @@ public final class Classifier implements AutoCloseable {
                 : EnumSet.of(Engine.Rows.SCORES);
     }
 
-    private Image decode(ImageSource source) throws UnreadableImageException {
+    /**
+     * Decodes an image and checks that the crops can be taken from it.
+     *
+     * @throws UnreadableImageException if it is not a readable image
+     */
+    public Image decode(ImageSource source) throws UnreadableImageException {
         return switch (read(source)) {
             case ReadResult.Unreadable problem -> throw new UnreadableImageException(source.name(), problem);
             case ReadResult.Readable(Image image, var _) -> image;

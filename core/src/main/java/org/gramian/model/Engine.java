@@ -22,6 +22,8 @@ import org.gramian.tensor.library.Libtorch;
 
 /**
  * Computes scores and descriptors of crops: libtorch with a {@link Model}, or another runtime with the same network.
+ *
+ * @since 0.1
  */
 @FunctionalInterface
 public interface Engine {

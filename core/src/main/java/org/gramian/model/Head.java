@@ -25,6 +25,7 @@ import org.gramian.tensor.Shape;
  * @param pooling features to descriptor
  * @param classes number of classes k
  * @param normalized whether scores are batch-normalized
+ * @since 0.1
  */
 public record Head(Pooling pooling, int classes, boolean normalized) {
     /** Prefix of the pooling's parameters. */

@@ -5,7 +5,11 @@ import java.util.Optional;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 
-/** Result of one image: what the model computed, or the reason why there is nothing. */
+/**
+ * Result of one image: what the model computed, or the reason why there is nothing.
+ *
+ * @since 0.1
+ */
 public sealed interface ImageResult {
     /** Receives results in the order of the images, on the thread that runs the model. */
     @FunctionalInterface

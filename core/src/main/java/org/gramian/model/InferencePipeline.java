@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Future;
 import org.gramian.image.Image;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ImageSource;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.BatchLoader.Batch;
@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A {@link Classifier} is a pipeline with a card. Training, which has no card before it ends, validates with the
  * pipeline alone.
+ *
+ * @since 0.1
  */
 public final class InferencePipeline {
     /** Default number of crops per batch. */

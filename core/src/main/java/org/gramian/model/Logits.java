@@ -11,6 +11,8 @@ import java.util.List;
  * <p>All is computed in log space, so that a probability too small for a double still has its logarithm, and by {@link
  * StrictMath}, so that every machine finds the same numbers. Ties go to the lower class index. That the scores are
  * finite is checked in {@link Prediction}.
+ *
+ * @since 0.1
  */
 public final class Logits {
     private final double[] scores;

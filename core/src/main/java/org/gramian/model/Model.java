@@ -8,6 +8,7 @@ import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
+import org.gramian.model.OpenSet.KnownClasses;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 
@@ -17,7 +18,10 @@ import org.gramian.tensor.Device;
  * <p>The model owns the parameters; training changes their values. {@link ModelFile} stores it with its {@link ModelCard}.
  * {@link #backbone} and {@link #head} define what is computed; {@link #features}, {@link #describe} and {@link #scores} compute
  * it with the layers that {@link Acceleration} puts in their place.
+ *
+ * @since 0.1
  */
+@SuppressWarnings("exports") // for the engines and the training
 public final class Model implements AutoCloseable {
     private final Backbone backbone;
     private final ParameterSet backboneParameters;

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
+import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
@@ -21,6 +22,7 @@ import org.gramian.image.crop.Preprocessing;
  * @param origin how it was trained, by key: protocol, fold, fingerprint, seed, versions, weights, configuration; no clock time
  * @param metrics metrics of the test set, by name
  * @param openSet recognition of images of no class; empty if the model classifies every image
+ * @since 0.1
  */
 public record ModelCard(
         List<String> classes,
@@ -62,6 +64,20 @@ public record ModelCard(
     /** Returns this card with another recognition of images of no class. */
     public ModelCard with(Optional<OpenSet> other) {
         return new ModelCard(classes, preprocessing, crops, temperature, origin, metrics, other);
+    }
+
+    /**
+     * Returns the index of a class.
+     *
+     * @throws IllegalArgumentException if the model does not know it
+     */
+    public int label(String name) {
+        int label = classes.indexOf(name);
+        if (label < 0) {
+            throw new IllegalArgumentException("expected a class of the model, found " + QuotedText.text(name)
+                    + NearestWord.suggestion(name, classes) + "; 'gramian show' lists them");
+        }
+        return label;
     }
 
     private static void requireNames(List<String> classes) {

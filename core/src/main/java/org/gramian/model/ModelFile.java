@@ -17,6 +17,7 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.basis.QuotedText;
+import org.gramian.model.OpenSet.KnownClasses;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -35,6 +36,8 @@ import org.gramian.tensor.file.TensorFileException;
  *
  * <p>Files are untrusted: a file is read only if it has exactly the tensors of its architecture, with their shapes and
  * finite values. This is checked before memory is allocated.
+ *
+ * @since 0.1
  */
 public final class ModelFile {
     /** Name of the model in a run folder. */

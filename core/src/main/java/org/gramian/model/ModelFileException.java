@@ -4,16 +4,22 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.gramian.basis.QuotedText;
 
-/** Thrown for an unusable model file; the message is {@code FILE: expected, found; what to try}. */
+/**
+ * Thrown for an unusable model file; the message is {@code FILE: expected, found; what to try}.
+ *
+ * @since 0.1
+ */
 public final class ModelFileException extends IOException {
     private static final long serialVersionUID = 1L;
 
     private final String problem;
 
+    /** Creates the exception of a file. */
     public ModelFileException(Path file, String problem) {
         this(file.toString(), problem);
     }
 
+    /** Creates the exception of a file, with its cause. */
     public ModelFileException(Path file, String problem, Throwable cause) {
         this(file.toString(), problem, cause);
     }

@@ -12,6 +12,7 @@ import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
+import org.gramian.model.OpenSet.KnownClasses;
 import org.gramian.pooling.Pooling;
 import tools.jackson.core.type.TypeReference;
 
@@ -40,7 +41,9 @@ import tools.jackson.core.type.TypeReference;
  * @param backbone images to features
  * @param head features to scores
  * @param card classes, preprocessing, origin, metrics
+ * @since 0.1
  */
+@SuppressWarnings("exports") // for the engines and the training
 public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
     static final String BACKBONE = "backbone";
     static final String HEAD = "head";

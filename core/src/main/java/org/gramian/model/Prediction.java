@@ -2,8 +2,8 @@ package org.gramian.model;
 
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import org.gramian.basis.JsonText;
 
@@ -15,6 +15,7 @@ import org.gramian.basis.JsonText;
  *     index comes first
  * @param pValue share of images of known classes that look at least as unlike them; empty if the model classifies every image
  * @param isUnknown whether the p-value is at most the rate of the model's {@link OpenSet}: the image is of no class
+ * @since 0.1
  */
 public record Prediction(Logits logits, List<ClassProbability> ranking, OptionalDouble pValue, boolean isUnknown) {
     /**
@@ -94,14 +95,23 @@ public record Prediction(Logits logits, List<ClassProbability> ranking, Optional
 
     /** Returns the most probable class, its probability, the p-value, {@code unknown} and the whole ranking as a JSON object. */
     public String toJson() {
-        Map<String, Object> json = JsonText.object("class", className(), "probability", probability());
+        return JsonText.of(asMap(ranking.size()));
+    }
+
+    /**
+     * Returns the content of {@link #toJson}, by name.
+     *
+     * @param top number of classes in {@code top}
+     */
+    public SequencedMap<String, Object> asMap(int top) {
+        SequencedMap<String, Object> json = JsonText.object("class", className(), "probability", probability());
         pValue.ifPresent(p -> json.put("p_value", p));
         json.put("unknown", isUnknown);
         json.put(
                 "top",
-                ranking.stream()
+                top(top).stream()
                         .map(one -> JsonText.object("class", one.name(), "probability", one.probability()))
                         .toList());
-        return JsonText.of(json);
+        return json;
     }
 }

@@ -1,10 +1,15 @@
 package org.gramian.pooling;
 
 import java.util.Map;
+import org.gramian.pooling.Cross.CrossCovariance;
 import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.tensor.Shape;
 
-/** Aggregation of all positions: {@code [n, c, N]} to one vector per image {@code [n, d]}, for any number of positions N. */
+/**
+ * Aggregation of all positions: {@code [n, c, N]} to one vector per image {@code [n, d]}, for any number of positions N.
+ *
+ * @since 0.1
+ */
 public sealed interface Aggregation extends PoolingStage
         permits FirstOrder,
                 Codebook,

@@ -20,6 +20,8 @@ import org.gramian.tensor.Tensors;
  *
  * <p>The codebook is fitted to local features of training images by k-means or, for {@link FisherVector}, as a Gaussian
  * mixture. Vectors of the codewords are concatenated in their order.
+ *
+ * @since 0.1
  */
 public sealed interface Codebook extends Aggregation
         permits Codebook.BagOfWords,

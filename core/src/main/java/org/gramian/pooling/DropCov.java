@@ -5,12 +5,12 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 import java.util.List;
 import java.util.Map;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.Classification;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -35,6 +35,8 @@ import org.gramian.tensor.Tensors;
  * before lower the cosine: with ρ up to 0.9 the loss became NaN within 22 steps (SqueezeNet, 10 classes of DTD).
  *
  * <p>Training binds {@value #DRAWS} {@code [n, C]}, uniform in [0, 1), which follow from seed, stage, epoch and image.
+ *
+ * @since 0.1
  */
 public record DropCov() implements Reduction {
     /** Name of the random draws among the variables in training. */

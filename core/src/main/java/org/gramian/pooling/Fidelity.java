@@ -16,6 +16,8 @@ import org.gramian.spd.Rbf;
  * <p>It also determines the optimizer of W ({@code train.StiefelOptions.of}), whether scores are normalized ({@link
  * #normalizesScores}) and the recipe of a run. {@code docs/fidelity.md} lists every point with its three
  * values and is generated from these.
+ *
+ * @since 0.1
  */
 public enum Fidelity {
     /** As printed, wrong derivatives included. */

@@ -4,20 +4,24 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.FeatureMaps;
 import org.gramian.basis.EnumWords;
+import org.gramian.tensor.Convolution.Window;
+import org.gramian.tensor.Convolution.Window.Pair;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Window;
-import org.gramian.tensor.Window.Pair;
 
-/** First-order pooling: one statistic per channel, {@code [n, c, N]} to {@code [n, c]}. */
+/**
+ * First-order pooling: one statistic per channel, {@code [n, c, N]} to {@code [n, c]}.
+ *
+ * @since 0.1
+ */
 public sealed interface FirstOrder extends Aggregation {
     @Override
     default long outputs(long channels) {

@@ -34,6 +34,7 @@ import org.gramian.tensor.Tensor;
  *
  * @param components K
  * @param withWeights whether the derivatives with respect to the weights are included
+ * @since 0.1
  */
 public record FisherVector(int components, boolean withWeights) implements Codebook {
     static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(

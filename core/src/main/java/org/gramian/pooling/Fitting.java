@@ -10,14 +10,18 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.CachedCheck;
 import org.gramian.basis.Subsample;
-import org.gramian.tensor.CachedCheck;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** Fits principal axes, kernel widths and codebooks of a pooling to features before training. */
+/**
+ * Fits principal axes, kernel widths and codebooks of a pooling to features before training.
+ *
+ * @since 0.1
+ */
 public final class Fitting {
     /** Default number of images; each has hundreds of positions. */
     public static final int DEFAULT_IMAGES = 500;

@@ -24,6 +24,7 @@ import org.gramian.tensor.Tensor;
  * Vedaldi, "Deep Filter Banks for Texture Recognition, Description, and Segmentation", IJCV 2016).
  *
  * @param branches at least two poolings
+ * @since 0.1
  */
 public record Join(List<Pooling> branches) implements Aggregation {
     /** Largest nesting depth of joins. */

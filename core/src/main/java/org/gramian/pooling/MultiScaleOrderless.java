@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.FeatureMaps;
+import org.gramian.tensor.Convolution.Window;
+import org.gramian.tensor.Convolution.Window.Pair;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Window;
-import org.gramian.tensor.Window.Pair;
 
 /**
  * Multi-scale orderless pooling (MOP) on feature maps: the mean over all positions, and VLAD of the means over windows
@@ -27,6 +27,7 @@ import org.gramian.tensor.Window.Pair;
  * Features", ECCV 2014.
  *
  * @param words K of each codebook
+ * @since 0.1
  */
 public record MultiScaleOrderless(int words) implements Codebook {
     static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(

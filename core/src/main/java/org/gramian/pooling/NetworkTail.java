@@ -27,7 +27,9 @@ import org.gramian.tensor.Shape;
  * frozen with the backbone and trained at its learning rate.
  *
  * @param tail the layers; empty while the network is unknown
+ * @since 0.1
  */
+@SuppressWarnings("exports") // for the engines and the training
 public record NetworkTail(Optional<ClassifierTail> tail) implements Aggregation {
     static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "tail",

@@ -19,7 +19,11 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** Normalization of vectors {@code [n, d]}; only {@link Pca} changes d. */
+/**
+ * Normalization of vectors {@code [n, d]}; only {@link Pca} changes d.
+ *
+ * @since 0.1
+ */
 public sealed interface Normalization extends PoolingStage
         permits Normalization.Root, Normalization.L2, Normalization.Scale, Normalization.Pca {
     @Override

@@ -30,6 +30,7 @@ import org.gramian.tensor.Tensor;
  * @param reductions channel reductions, in order
  * @param aggregation aggregation of all positions to one vector
  * @param normalizations normalizations of the vector, in order
+ * @since 0.1
  */
 public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<Normalization> normalizations)
         implements Layer {
@@ -223,6 +224,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param backbone backbone that computes the features
      * @param images number of training images
      */
+    @SuppressWarnings("exports") // for the engines and the training
     public Pooling resolve(Backbone backbone, int images) {
         return resolve(Context.on(backbone, images));
     }
@@ -400,5 +402,15 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     @Override
     public String toString() {
         return text();
+    }
+
+    /** Thrown for an invalid pooling text; the message names the position, the expected form and the nearest word. */
+    public static final class PoolingSyntaxException extends IllegalArgumentException {
+        private static final long serialVersionUID = 1;
+
+        /** Creates the exception. */
+        public PoolingSyntaxException(String message) {
+            super(message);
+        }
     }
 }

@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Locale;
 import org.gramian.basis.NamedArguments;
 import org.gramian.basis.NearestWord;
+import org.gramian.pooling.Methods.Method;
+import org.gramian.pooling.Pooling.PoolingSyntaxException;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.KernelSum;
 import org.jspecify.annotations.Nullable;

@@ -12,7 +12,11 @@ import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.tensor.Tensor;
 
-/** One step of a {@link Pooling}: a layer with a text form and a known number of output channels. */
+/**
+ * One step of a {@link Pooling}: a layer with a text form and a known number of output channels.
+ *
+ * @since 0.1
+ */
 public interface PoolingStage extends Layer {
     /**
      * Syntax of a stage, for help.
@@ -110,6 +114,7 @@ public interface PoolingStage extends Layer {
      * @param mixed whether an earlier stage has mixed the backbone's channels
      * @param images number of training images
      */
+    @SuppressWarnings("exports") // for the engines and the training
     record Context(Optional<Backbone> backbone, long entering, boolean mixed, int images) {
         /** Returns the position of the first stage. */
         public static Context on(Backbone backbone, int images) {

@@ -8,10 +8,10 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
+import org.gramian.tensor.Convolution.Window;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Window;
 
 /**
  * Spatial pyramid pooling: the mean or maximum of each channel over the cells of grids of 1×1, 2×2, 4×4, …
@@ -27,6 +27,7 @@ import org.gramian.tensor.Window;
  *
  * @param levels number of grids; the last has {@code 2^(levels−1)} cells along each side
  * @param statistic statistic of a cell
+ * @since 0.1
  */
 public record Pyramid(int levels, Statistic statistic) implements Aggregation {
     /** 1,024 cells along a side, more than any layer has positions. */

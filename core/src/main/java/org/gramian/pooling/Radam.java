@@ -29,6 +29,7 @@ import org.gramian.tensor.Tensors;
  * authors resize to the layer in the middle after dividing by the lengths.
  *
  * @param encoders number of autoencoders, 4 in the paper
+ * @since 0.1
  */
 public record Radam(int encoders) implements Aggregation {
     private static final int DEFAULT_ENCODERS = 4;

@@ -21,7 +21,11 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
-/** Channel reduction at each position: {@code [n, c, N]} to {@code [n, k, N]}. */
+/**
+ * Channel reduction at each position: {@code [n, c, N]} to {@code [n, k, N]}.
+ *
+ * @since 0.1
+ */
 public sealed interface Reduction extends PoolingStage
         permits Reduction.Conv, Reduction.Pca, Reduction.LayerChannels, DropCov {
     @Override

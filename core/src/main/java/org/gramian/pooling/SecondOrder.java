@@ -13,7 +13,6 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
-import org.gramian.spd.Backward;
 import org.gramian.spd.Democratic;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Kernel.Bilinear;
@@ -23,6 +22,7 @@ import org.gramian.spd.Kernel.Laplacian;
 import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -38,6 +38,7 @@ import org.gramian.tensor.Tensors;
  * @param kernel kernel between channels
  * @param transforms transforms of the matrix, in order
  * @param vectorization vectorization of the matrix
+ * @since 0.1
  */
 public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorization vectorization)
         implements Aggregation {

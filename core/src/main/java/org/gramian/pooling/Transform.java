@@ -18,7 +18,11 @@ import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
-/** Transform of symmetric matrices: {@code [n, C, C]} to {@code [n, C', C']}. */
+/**
+ * Transform of symmetric matrices: {@code [n, C, C]} to {@code [n, C', C']}.
+ *
+ * @since 0.1
+ */
 public sealed interface Transform extends PoolingStage
         permits Transform.Spd,
                 Transform.Relu,

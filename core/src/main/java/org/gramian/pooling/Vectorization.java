@@ -8,7 +8,7 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
 import org.gramian.pooling.Transform.Free;
-import org.gramian.spd.Backward;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.spd.layer.QuadraticForms;
 import org.gramian.spd.layer.TensorSketching;
 import org.gramian.spd.layer.UpperTriangle;
@@ -17,7 +17,11 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** Vectorization of symmetric matrices: {@code [n, C, C]} to {@code [n, d]}. */
+/**
+ * Vectorization of symmetric matrices: {@code [n, C, C]} to {@code [n, d]}.
+ *
+ * @since 0.1
+ */
 public sealed interface Vectorization extends PoolingStage
         permits Vectorization.Triu,
                 Vectorization.Flat,

@@ -19,16 +19,16 @@ import org.gramian.basis.Conformal;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.basis.Subsample;
-import org.gramian.evaluate.Calibration;
+import org.gramian.evaluate.Calibration.Temperature;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.EvaluationFile;
-import org.gramian.evaluate.ImagePrediction;
-import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
+import org.gramian.evaluate.Evaluation.Metric;
+import org.gramian.evaluate.Evaluation.Setting;
 import org.gramian.evaluate.Proportion;
 import org.gramian.evaluate.Proportion.Interval;
-import org.gramian.evaluate.Setting;
-import org.gramian.evaluate.Temperature;
-import org.gramian.evaluate.TrainedOn;
+import org.gramian.evaluate.compare.EvaluationFile;
+import org.gramian.evaluate.compare.PairedTest;
+import org.gramian.evaluate.compare.TrainedOn;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LinearSolver;
 import org.gramian.model.Head;
@@ -441,7 +441,7 @@ final class FoldRun {
                         .filter(one -> names.contains(one.name()))
                         .toList(),
                 all.temperature());
-        Calibration.Gain gain = Calibration.Gain.of(before, unseen.get());
+        PairedTest.Gain gain = PairedTest.Gain.of(before, unseen.get());
         boolean worse = fewer ? !gain.isSignificant() : gain.isSignificantLoss() && gain.mean() < -LEAST_LOSS;
         if (worse) {
             context.warn(String.format(
@@ -479,7 +479,7 @@ final class FoldRun {
         }
         Evaluation frozen = first.get();
         Evaluation tuned = validation.get();
-        Calibration.Gain gain = Calibration.Gain.of(frozen, tuned);
+        PairedTest.Gain gain = PairedTest.Gain.of(frozen, tuned);
         String figures = String.format(
                 Locale.ROOT,
                 "log loss of %d validation images %.3f trained, %.3f solved: %s by %.3f ± %.3f",

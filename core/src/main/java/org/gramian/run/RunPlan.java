@@ -13,7 +13,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
-import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.compare.EvaluationFile;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.AuditReport.DuplicateGroup;
 import org.gramian.image.dataset.Dataset;

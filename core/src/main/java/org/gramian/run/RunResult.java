@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.FoldSummary;
+import org.gramian.evaluate.compare.FoldSummary;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.train.loop.Cancellation;
 

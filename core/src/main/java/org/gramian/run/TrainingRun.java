@@ -18,12 +18,12 @@ import java.util.stream.IntStream;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.Subsample;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
-import org.gramian.image.audit.Audit;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.Finding.Kind;
-import org.gramian.image.audit.Finding.Severity;
+import org.gramian.image.audit.AuditReport.Finding.Kind;
+import org.gramian.image.audit.AuditReport.Finding.Severity;
+import org.gramian.image.audit.finding.Auditor;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
@@ -108,9 +108,9 @@ public record TrainingRun(
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         Settings complete = complete();
         Crops crops = complete.get(TrainConfig.CROPS).testing();
-        Audit audit = complete.get(TrainConfig.TEST_CROPS)
-                .map(test -> new Audit(reader::read, context.threads(), crops, test.testing()))
-                .orElseGet(() -> new Audit(reader::read, context.threads(), crops));
+        Auditor audit = complete.get(TrainConfig.TEST_CROPS)
+                .map(test -> new Auditor(reader::read, context.threads(), crops, test.testing()))
+                .orElseGet(() -> new Auditor(reader::read, context.threads(), crops));
         AuditReport report = audit.of(
                 dataset,
                 done -> context.measuring(

@@ -25,6 +25,7 @@ import org.gramian.tensor.Tensors;
  * @param gamma γ, from 0 to 1
  * @param iterations number of Sinkhorn iterations, 10 in the paper
  * @param jitter ε
+ * @since 0.1
  */
 public record Democratic(double gamma, int iterations, double jitter) implements Kernel {
     public static final double DEFAULT_GAMMA = 0.5;

@@ -7,6 +7,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -17,6 +18,8 @@ import org.gramian.tensor.Tensors;
  * f_j)}.
  *
  * <p>Adjoints hold for any upstream gradient, symmetric or not.
+ *
+ * @since 0.1
  */
 public sealed interface Kernel extends Layer
         permits Rbf,

@@ -18,6 +18,7 @@ import org.gramian.autodiff.Var;
  * parameters of the k-th kernel, from 0 over all terms, are named by k.
  *
  * @param terms at least one
+ * @since 0.1
  */
 public record KernelSum(List<Term> terms) implements Kernel {
     /**

@@ -10,7 +10,7 @@ import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.CachedCheck;
+import org.gramian.autodiff.network.CachedCheck;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param sigma choice of the width σ
  * @param jitter ε
  * @param backward the derivative, or the printed formula with the factor 4
+ * @since 0.1
  */
 public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kernel {
     /** Keeps K invertible in float32 with dead channels. */
@@ -252,5 +253,13 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
                 }
             }
         }
+    }
+
+    /** Backward formula of a layer, where the one printed in the paper is not the derivative. */
+    public enum Backward {
+        /** The derivative, for any upstream gradient. */
+        EXACT,
+        /** The formula of the paper, to reproduce it; {@link Rbf} and {@code docs/mathematics.md} describe how it deviates. */
+        PRINTED
     }
 }

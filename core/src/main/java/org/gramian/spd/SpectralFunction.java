@@ -21,6 +21,8 @@ import org.gramian.tensor.Tensors;
  *
  * <p>Backward by the Daleckiĭ–Kreĭn formula, {@code dS = sym(U (L∘(UᵀGU)) Uᵀ)} with {@code L_ij = (f(λ_i) −
  * f(λ_j))/(λ_i − λ_j)}, and {@code f'} where both eigenvalues coincide.
+ *
+ * @since 0.1
  */
 public sealed interface SpectralFunction {
     /** Default lower bound of eigenvalues for logarithm and power. */

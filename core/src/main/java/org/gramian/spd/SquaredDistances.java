@@ -1,6 +1,7 @@
 package org.gramian.spd;
 
 import java.util.List;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 

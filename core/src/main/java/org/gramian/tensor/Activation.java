@@ -1,6 +1,10 @@
 package org.gramian.tensor;
 
-/** Activation function of a layer. Its derivative follows from its value or, see {@link #needsInput}, its input. */
+/**
+ * Activation function of a layer. Its derivative follows from its value or, see {@link #needsInput}, its input.
+ *
+ * @since 0.1
+ */
 public enum Activation {
     /** Identity. */
     NONE(Float.NEGATIVE_INFINITY, Float.POSITIVE_INFINITY),

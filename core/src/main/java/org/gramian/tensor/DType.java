@@ -6,6 +6,8 @@ import java.util.stream.Collectors;
 /**
  * Element type of a {@link Tensor}, with its size in bytes, its code in libtorch's C ABI and its name in a safetensors
  * header.
+ *
+ * @since 0.1
  */
 public enum DType {
     /** IEEE float64: golden values and gradient checks. */

@@ -5,7 +5,11 @@ import java.util.stream.LongStream;
 import org.gramian.tensor.library.CudaGraph;
 import org.gramian.tensor.library.Libtorch;
 
-/** Factorizations of matrices and batches of matrices: QR, Cholesky, eigenvalues, linear systems. */
+/**
+ * Factorizations of matrices and batches of matrices: QR, Cholesky, eigenvalues, linear systems.
+ *
+ * @since 0.1
+ */
 public final class Decompositions {
     private static final class Operators {
         static final Operator GEQRF = Operator.of("geqrf");

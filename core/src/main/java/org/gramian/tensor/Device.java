@@ -8,6 +8,7 @@ import org.gramian.tensor.library.Libtorch;
  *
  * @param kind CPU or GPU
  * @param index index of the GPU, 0 for the CPU
+ * @since 0.1
  */
 public record Device(Kind kind, int index) {
     /** Kind of device. */
@@ -78,5 +79,14 @@ public record Device(Kind kind, int index) {
     @Override
     public String toString() {
         return kind == Kind.CPU ? "cpu" : "cuda:" + index;
+    }
+
+    /** Thrown for a device that does not exist. */
+    public static final class DeviceException extends IllegalArgumentException {
+        private static final long serialVersionUID = 1;
+
+        DeviceException(String message) {
+            super(message);
+        }
     }
 }

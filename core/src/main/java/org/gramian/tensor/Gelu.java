@@ -10,6 +10,8 @@ import org.gramian.tensor.library.Libtorch;
 /**
  * Gaussian error linear unit, {@code x·Φ(x)} with the distribution function Φ of the normal distribution (Hendrycks and
  * Gimpel, "Gaussian Error Linear Units (GELUs)", arXiv:1606.08415).
+ *
+ * @since 0.1
  */
 public enum Gelu {
     /** {@code x·(1 + erf(x/√2))/2}, exact. */

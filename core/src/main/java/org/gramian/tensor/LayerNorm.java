@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * sizes, which the dispatcher accepts only from 2.10 on.
  *
  * @param epsilon ε
+ * @since 0.1
  */
 public record LayerNorm(double epsilon) {
     private static final class Operators {

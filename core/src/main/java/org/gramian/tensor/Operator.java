@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * duplicated first), {@code long}, {@code double} and {@code boolean} are their bits, {@code null} is an absent
  * optional, {@link Optional} a present one in malloc'd memory that the dispatcher frees, and, from libtorch 2.10 on,
  * {@code long[]} and {@link String} are handles on a list and a text.
+ *
+ * @since 0.1
  */
 public final class Operator {
     private static final int STACK = 16;

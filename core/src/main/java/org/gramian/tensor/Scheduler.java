@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
  * Order of work within a computation: work whose results are needed late may run beside the rest.
  *
  * <p>{@link #SEQUENTIAL} runs everything at once.
+ *
+ * @since 0.1
  */
 public interface Scheduler extends AutoCloseable {
     /** Runs work where it is submitted. */

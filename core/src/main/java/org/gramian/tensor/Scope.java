@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Scopes nest. {@link #keep} moves a result to the enclosing scope, or to the caller if there is none. A tensor
  * created outside every scope belongs to its creator, which closes it.
+ *
+ * @since 0.1
  */
 public final class Scope implements AutoCloseable {
     private static final ThreadLocal<@Nullable Scope> CURRENT = new ThreadLocal<>();

@@ -2,7 +2,11 @@ package org.gramian.tensor;
 
 import java.util.Arrays;
 
-/** Immutable sizes of the dimensions of a tensor, printed as {@code [3, 7, 12]}. */
+/**
+ * Immutable sizes of the dimensions of a tensor, printed as {@code [3, 7, 12]}.
+ *
+ * @since 0.1
+ */
 public final class Shape {
     private final long[] sizes;
 

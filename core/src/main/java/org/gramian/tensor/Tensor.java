@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A tensor is freed by {@link #close()} or by the {@link Scope} that owns it; using it afterwards throws {@link
  * IllegalStateException}. A tensor is not thread-safe.
+ *
+ * @since 0.1
  */
 public final class Tensor implements AutoCloseable {
     private static final class Operators {

@@ -12,7 +12,11 @@ import java.util.function.DoubleSupplier;
 import java.util.random.RandomGenerator;
 import org.gramian.tensor.library.Libtorch;
 
-/** Creates tensors from numbers, memory, a random generator or other tensors. */
+/**
+ * Creates tensors from numbers, memory, a random generator or other tensors.
+ *
+ * @since 0.1
+ */
 public final class Tensors {
     private static final class Operators {
         static final Operator WHERE = Operator.of("where", "self");

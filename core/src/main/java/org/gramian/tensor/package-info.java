@@ -15,7 +15,7 @@
  * }</pre>
  *
  * <p>Operators are methods of {@link org.gramian.tensor.Tensor}; others are in {@link org.gramian.tensor.Convolution},
- * {@link org.gramian.tensor.Window} and {@link org.gramian.tensor.Decompositions}. Each checks types and shapes before it
+ * {@link org.gramian.tensor.Convolution.Window} and {@link org.gramian.tensor.Decompositions}. Each checks types and shapes before it
  * calls native code, and names itself and both shapes when they do not fit.
  *
  * <p>An {@link org.gramian.tensor.Operator} calls an ATen operator by name; {@code DeviceFunctions} calls per-device C

@@ -18,6 +18,8 @@ import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
 import javax.imageio.ImageIO;
 import org.gramian.anomaly.DetectorTraining.Options;
+import org.gramian.anomaly.evaluate.AnomalyDataset;
+import org.gramian.anomaly.evaluate.DetectorEvaluation;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights;

@@ -14,6 +14,7 @@ import java.util.function.DoubleSupplier;
 import java.util.stream.IntStream;
 import org.gramian.anomaly.AnomalyMap.Region;
 import org.gramian.anomaly.Detector.Tiles;
+import org.gramian.anomaly.evaluate.PixelMeasures;
 import org.gramian.basis.Auroc;
 import org.gramian.basis.Conformal;
 import org.gramian.image.Image;

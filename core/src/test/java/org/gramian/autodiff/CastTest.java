@@ -4,6 +4,7 @@ import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.SplittableRandom;
+import org.gramian.autodiff.network.FeatureMaps;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.util.List;
 import java.util.SplittableRandom;
+import org.gramian.evaluate.Calibration.Temperature;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
+import org.gramian.evaluate.compare.PairedTest;
 import org.gramian.model.Logits;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -84,13 +87,13 @@ final class CalibrationTest {
                 .toList();
         Evaluation second = new Evaluation(first.setting(), first.classes(), others)
                 .calibrated(new Temperature(random.nextDouble(0.5, 2), "images"));
-        Calibration.Gain gain = Calibration.Gain.of(first, second);
+        PairedTest.Gain gain = PairedTest.Gain.of(first, second);
         assertThat(gain.mean())
                 .isCloseTo(first.calibration().logLoss() - second.calibration().logLoss(), within(1e-12));
-        Calibration.Gain reversed = Calibration.Gain.of(second, first);
+        PairedTest.Gain reversed = PairedTest.Gain.of(second, first);
         assertThat(reversed.mean()).isCloseTo(-gain.mean(), within(1e-12));
         assertThat(gain.isSignificant() && reversed.isSignificant()).isFalse();
-        assertThat(Calibration.Gain.of(first, first).isSignificant()).isFalse();
+        assertThat(PairedTest.Gain.of(first, first).isSignificant()).isFalse();
         assertThat(gain.isSignificant() && others.size() == 1).as("one image").isFalse();
     }
 }

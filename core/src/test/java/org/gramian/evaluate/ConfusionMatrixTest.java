@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.Comparator;
 import java.util.List;
 import org.gramian.evaluate.ConfusionMatrix.ClassScore;
+import org.gramian.evaluate.compare.PredictionTable;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;

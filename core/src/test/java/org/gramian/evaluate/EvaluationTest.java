@@ -11,6 +11,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
+import org.gramian.evaluate.Evaluation.Metric;
 import org.gramian.model.Logits;
 import org.gramian.testing.Facts;
 import org.gramian.testing.RandomTest;

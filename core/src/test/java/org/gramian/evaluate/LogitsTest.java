@@ -7,6 +7,7 @@ import static org.gramian.testing.Facts.assertRejected;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
 import org.gramian.model.Logits;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;

@@ -6,29 +6,31 @@ import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
+import org.gramian.evaluate.Evaluation.Setting;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
 import org.gramian.model.ModelCard;
 import org.gramian.testing.TinyModel;
 
 /** Random evaluations. */
-final class MadeUp {
-    static final Setting SETTING = new Setting("thirds:3", "third 1", new Fingerprint("a".repeat(64)), 7);
+public final class MadeUp {
+    public static final Setting SETTING = new Setting("thirds:3", "third 1", new Fingerprint("a".repeat(64)), 7);
 
     private MadeUp() {}
 
-    static ModelCard card(List<String> classes, double temperature, Map<String, String> origin) {
+    public static ModelCard card(List<String> classes, double temperature, Map<String, String> origin) {
         ModelCard tiny = TinyModel.card("paper:24");
         return new ModelCard(
                 classes, tiny.preprocessing(), tiny.crops(), temperature, new LinkedHashMap<>(origin), tiny.metrics());
     }
 
-    static List<String> classes(int count) {
+    public static List<String> classes(int count) {
         return IntStream.range(0, count).mapToObj(k -> "class " + k).toList();
     }
 
     /** Gaussian scores, and truths that the highest score often gives. */
-    static List<ImagePrediction> predictions(RandomGenerator random, int count, int classes) {
+    public static List<ImagePrediction> predictions(RandomGenerator random, int count, int classes) {
         List<ImagePrediction> predictions = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int truth = random.nextInt(classes);
@@ -40,7 +42,7 @@ final class MadeUp {
     }
 
     /** Scores whose softmax, at this temperature, is the distribution that the truth was drawn from. */
-    static List<ImagePrediction> calibrated(RandomGenerator random, int count, double temperature) {
+    public static List<ImagePrediction> calibrated(RandomGenerator random, int count, double temperature) {
         List<ImagePrediction> predictions = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Logits logits = Logits.of(scores(random, 4, 2 * temperature));
@@ -55,16 +57,16 @@ final class MadeUp {
         return predictions;
     }
 
-    static double[] scores(RandomGenerator random, int classes, double scale) {
+    public static double[] scores(RandomGenerator random, int classes, double scale) {
         return random.doubles(classes).map(_ -> scale * random.nextGaussian()).toArray();
     }
 
-    static Evaluation evaluation(RandomGenerator random, int count, int classes) {
+    public static Evaluation evaluation(RandomGenerator random, int count, int classes) {
         return new Evaluation(SETTING, classes(classes), predictions(random, count, classes));
     }
 
     /** One prediction per truth, each with all confidence in what was predicted. */
-    static Evaluation of(int classes, int[] truths, int[] predicted) {
+    public static Evaluation of(int classes, int[] truths, int[] predicted) {
         List<ImagePrediction> predictions = new ArrayList<>();
         for (int i = 0; i < truths.length; i++) {
             double[] scores = new double[classes];

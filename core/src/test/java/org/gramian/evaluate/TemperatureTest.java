@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.assertj.core.data.Percentage;
+import org.gramian.evaluate.Calibration.Temperature;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
 import org.gramian.model.Logits;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;

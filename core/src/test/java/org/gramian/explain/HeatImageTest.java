@@ -10,9 +10,12 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import javax.imageio.ImageIO;
-import org.gramian.explain.CroppedImage.Grid;
 import org.gramian.explain.Explanation.ChannelPair;
+import org.gramian.explain.Explanation.HeatMap;
 import org.gramian.explain.Explanation.Parts;
+import org.gramian.explain.gradient.CroppedImage;
+import org.gramian.explain.gradient.CroppedImage.Grid;
+import org.gramian.explain.gradient.Models;
 import org.gramian.image.Image;
 import org.gramian.image.crop.Crop;
 import org.junit.jupiter.api.Test;
@@ -56,7 +59,7 @@ class HeatImageTest {
     @Test
     void drawsSheetsWithAndWithoutFonts() throws IOException {
         Image image = Models.halves(80, 50);
-        ChannelPair pair = new ChannelPair(1, 2, -0.5, ramp(80, 50));
+        ChannelPair pair = new ChannelPair(1, 2, -0.5, ramp(80, 50), List.of());
         Explanation why =
                 new Explanation("wood", 1.5, 0.8, true, ramp(80, 50), Parts.PAIRS, List.of(pair, pair, pair, pair));
         BufferedImage plain = HeatImage.sheet(image, why, false);
@@ -70,9 +73,9 @@ class HeatImageTest {
     @Test
     void panelsShareOneScaleOfTwoColours() {
         List<ChannelPair> pairs = List.of(
-                new ChannelPair(1, 2, 9, flat(1)),
-                new ChannelPair(1, 3, -9, flat(-1)),
-                new ChannelPair(2, 3, 0.1, flat(0.01f)));
+                new ChannelPair(1, 2, 9, flat(1), List.of()),
+                new ChannelPair(1, 3, -9, flat(-1), List.of()),
+                new ChannelPair(2, 3, 0.1, flat(0.01f), List.of()));
         Explanation why = new Explanation("wood", 1.5, 0.8, true, flat(1), Parts.PAIRS, pairs);
         BufferedImage sheet = HeatImage.sheet(Models.plain(60, 60), why, false);
         // From red over grey to blue, in the middle of each panel of the last row.

@@ -6,6 +6,7 @@ import org.gramian.gallery.Gallery.GalleryBuilder;
 import org.gramian.gallery.Gallery.Item;
 import org.gramian.gallery.Gallery.Subset;
 import org.gramian.image.Image;
+import org.gramian.image.resize.Thumbnail;
 
 /** Galleries of few random images. */
 final class TinyGallery {

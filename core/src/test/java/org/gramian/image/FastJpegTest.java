@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.JpegImage.JpegHeader;
 import org.junit.jupiter.api.Test;
 

@@ -20,6 +20,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.testing.RandomTest;

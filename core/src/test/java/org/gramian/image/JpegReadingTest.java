@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import javax.imageio.ImageIO;
 import org.gramian.image.ImageInfo.Colour;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Readable;
 import org.junit.jupiter.api.Test;

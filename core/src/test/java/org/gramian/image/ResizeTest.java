@@ -9,6 +9,7 @@ import static org.gramian.image.TestImages.value;
 import static org.gramian.testing.Facts.assertRejected;
 
 import java.util.SplittableRandom;
+import org.gramian.image.resize.Resize;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;

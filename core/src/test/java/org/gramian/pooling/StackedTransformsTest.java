@@ -6,6 +6,7 @@ import static org.gramian.testing.Facts.assertRejected;
 
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.pooling.Pooling.PoolingSyntaxException;
 import org.junit.jupiter.api.Test;
 
 /** Names, sizes and roles of the parameters of transforms that follow each other. */

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.compare.EvaluationFile;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;

@@ -12,6 +12,7 @@ import org.gramian.spd.Kernel.Covariance;
 import org.gramian.spd.Kernel.Gaussian;
 import org.gramian.spd.Kernel.Laplacian;
 import org.gramian.spd.Kernel.Polynomial;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;

@@ -6,7 +6,8 @@ import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.SplittableRandom;
-import org.gramian.tensor.Window.Pair;
+import org.gramian.tensor.Convolution.Window;
+import org.gramian.tensor.Convolution.Window.Pair;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Scoped;

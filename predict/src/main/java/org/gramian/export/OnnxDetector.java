@@ -11,13 +11,13 @@ import java.nio.FloatBuffer;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
+import org.gramian.anomaly.Detector.DetectorEngine;
 import org.gramian.anomaly.DetectorCard;
-import org.gramian.anomaly.DetectorEngine;
 import org.gramian.anomaly.DetectorNetwork;
 import org.gramian.export.graph.DetectorGraph;
 import org.gramian.export.graph.ModelGraph;
 import org.gramian.image.Image;
-import org.gramian.image.Resize;
+import org.gramian.image.resize.Resize;
 import org.gramian.model.ModelFileException;
 
 /** Runs a detector in ONNX Runtime on the CPU: the same score and map as libtorch, up to rounding. Not thread-safe. */

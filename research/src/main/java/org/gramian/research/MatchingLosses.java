@@ -4,9 +4,9 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
 import java.util.function.Function;
-import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.Classification;
 import org.gramian.tensor.Tensor;
 
 /**

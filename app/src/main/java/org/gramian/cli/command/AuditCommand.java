@@ -15,12 +15,12 @@ import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Version;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ReadResult;
-import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.Finding;
+import org.gramian.image.audit.AuditReport.Finding;
+import org.gramian.image.audit.finding.Auditor;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
@@ -65,16 +65,16 @@ public final class AuditCommand extends ConsoleCommand {
         AtomicFile.require("--json", printed ? null : json, List.of());
         AtomicFile.require("--html", html, List.of());
         Function<Path, ReadResult> reader = new ImageReader(ImageLimits.DEFAULT)::read;
-        Audit audit = new Audit(reader, threads);
+        Auditor audit = new Auditor(reader, threads);
         Dataset dataset = dataset();
         AuditReport report;
         try (Progress progress = console.progress("auditing", dataset.samples().size())) {
             report = audit.of(dataset, progress);
         }
         // Before the files: the work is not lost if one of them cannot be written.
-        console.print(printed ? report.json() : new AuditTable(report, all, new StringBuilder()).format());
+        console.print(printed ? report.toJson() : new AuditTable(report, all, new StringBuilder()).format());
         if (json != null && !printed) {
-            new ReportFile(json).write(report.json());
+            new ReportFile(json).write(report.toJson());
         }
         if (html != null) {
             ThumbnailSet album = ThumbnailSet.of(report, dataset, reader, threads);

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.gramian.Evaluator;
 import org.gramian.anomaly.Detector;
 import org.gramian.basis.AtomicFile;
 import org.gramian.cli.common.ConsoleCommand;
@@ -15,14 +16,13 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Version;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.EvaluationFile;
-import org.gramian.evaluate.Evaluator;
-import org.gramian.evaluate.PredictionTable;
-import org.gramian.evaluate.TestImages;
+import org.gramian.evaluate.compare.EvaluationFile;
+import org.gramian.evaluate.compare.PredictionTable;
+import org.gramian.evaluate.compare.TestImages;
 import org.gramian.export.OpenDetector;
 import org.gramian.export.OpenModel;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
@@ -160,12 +160,11 @@ public final class EvaluateCommand extends ConsoleCommand {
     private Evaluator.Measurement measure(OpenModel opened, CropPlan crops, Dataset dataset, TestImages.Request request)
             throws IOException {
         opened.header().backbone().features(crops.size(), crops.size());
-        Evaluator evaluator = new Evaluator(
-                opened.classifier().withCrops(crops).withBatch(batch), new ImageReader(ImageLimits.DEFAULT)::read);
+        Evaluator evaluator = Evaluator.of(opened.classifier().withCrops(crops).withBatch(batch));
         TestImages images = TestImages.choose(dataset, opened.card(), request);
         images.remarks().forEach(console::say);
         try (Progress progress = console.progress("evaluating", images.indexes().size())) {
-            return evaluator.measure(dataset, images.indexes(), images.setting(), progress);
+            return evaluator.on(dataset, images, progress);
         }
     }
 

@@ -6,14 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.gramian.anomaly.Detector;
 import org.gramian.basis.AtomicFile;
-import org.gramian.basis.EnumWords;
 import org.gramian.basis.JsonText;
-import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Subsample;
 import org.gramian.cli.common.Columns;
@@ -22,17 +19,16 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
-import org.gramian.explain.CroppedImage;
-import org.gramian.explain.Explainer;
 import org.gramian.explain.Explanation;
-import org.gramian.explain.Faithfulness;
 import org.gramian.explain.HeatImage;
-import org.gramian.explain.HeatMap;
-import org.gramian.explain.PatchSearch;
+import org.gramian.explain.gradient.CroppedImage;
+import org.gramian.explain.gradient.Faithfulness;
+import org.gramian.explain.gradient.GradientExplainer;
+import org.gramian.explain.gradient.PatchSearch;
 import org.gramian.gallery.Gallery;
 import org.gramian.image.Image;
-import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ReadResult;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.model.ModelCard;
@@ -65,7 +61,7 @@ public final class ExplainCommand extends ConsoleCommand {
     @Option(
             names = "--pairs",
             paramLabel = "K",
-            defaultValue = "" + Explainer.DEFAULT_PAIRS,
+            defaultValue = "" + GradientExplainer.DEFAULT_PAIRS,
             description = "channel pairs to show, at most " + MAX_PAIRS + " (default: ${DEFAULT-VALUE})")
     private int pairs;
 
@@ -115,16 +111,16 @@ public final class ExplainCommand extends ConsoleCommand {
         requireOutputs(file);
         Image image = read(card);
         try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
-            Explainer explainer = new Explainer(stored.model(), stored.card(), pairs);
+            GradientExplainer explainer = new GradientExplainer(stored.model(), stored.card(), pairs);
             CroppedImage view = CroppedImage.of(image, stored.card());
             Explanation why = withPatches(
                     explainer,
-                    className == null ? explainer.explain(view) : explainer.explain(view, label(card, className)),
+                    className == null ? explainer.explain(view) : explainer.explain(view, card.label(className)),
                     file);
             byte[] png = HeatImage.png(HeatImage.sheet(image, why));
             AtomicFile.put(out, partial -> Files.write(partial, png));
             if (json != null) {
-                JsonText.write(json, json(why));
+                JsonText.write(json, why.asMap());
             }
             console.print(lines(why));
             if (check) {
@@ -140,7 +136,7 @@ public final class ExplainCommand extends ConsoleCommand {
     private record AuditedDataset(String root) {}
 
     /** Adds the parts of training images that excite the pairs most, if the images are there. */
-    private Explanation withPatches(Explainer explainer, Explanation why, Path model) throws IOException {
+    private Explanation withPatches(GradientExplainer explainer, Explanation why, Path model) throws IOException {
         Path audit = model.resolveSibling(AuditReport.FILE_NAME);
         if (images == null && (why.pairs().isEmpty() || !Files.isRegularFile(audit))) {
             return why;
@@ -206,18 +202,9 @@ public final class ExplainCommand extends ConsoleCommand {
         };
     }
 
-    private static int label(ModelCard card, String name) {
-        int label = card.classes().indexOf(name);
-        if (label < 0) {
-            throw new IllegalArgumentException("--class: expected a class of the model, found '" + name + "'"
-                    + NearestWord.suggestion(name, card.classes()) + "; 'gramian show' lists them");
-        }
-        return label;
-    }
-
     private static String tried(ModelFile.Stored stored, Image image, Explanation why) {
         Faithfulness.Trial trial = Faithfulness.DEFAULT.of(
-                stored.model(), stored.card(), image, why.heat(), label(stored.card(), why.className()));
+                stored.model(), stored.card(), image, why.heat(), stored.card().label(why.className()));
         return String.format(
                 Locale.ROOT,
                 "check          score %.3f; hottest fifth masked %.3f, other regions masked %.3f: %s",
@@ -246,32 +233,5 @@ public final class ExplainCommand extends ConsoleCommand {
             columns.row("  " + maps, String.format(Locale.ROOT, "%+.5f", pair.contribution()));
         }
         return text.append(columns).toString();
-    }
-
-    private static Map<String, Object> json(Explanation why) {
-        HeatMap heat = why.heat();
-        Map<String, Object> json = JsonText.object("class", why.className(), "answer", why.isAnswer());
-        json.put("probability", why.probability());
-        json.put("score", why.score());
-        json.put("coverage", heat.coverage());
-        json.put(
-                "heat", JsonText.object("width", heat.width(), "height", heat.height(), "strengths", heat.strengths()));
-        json.put("parts", EnumWords.text(why.parts()));
-        json.put(
-                "pairs",
-                why.pairs().stream()
-                        .map(pair -> JsonText.object(
-                                "first",
-                                pair.first(),
-                                "second",
-                                pair.second(),
-                                "contribution",
-                                pair.contribution(),
-                                "patches",
-                                pair.patches().stream()
-                                        .map(Explanation.Patch::name)
-                                        .toList()))
-                        .toList());
-        return json;
     }
 }

@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.gramian.anomaly.Detector;
-import org.gramian.anomaly.DetectorEngine;
+import org.gramian.anomaly.Detector.DetectorEngine;
 import org.gramian.anomaly.DetectorNetwork;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ByteSize;

@@ -19,7 +19,7 @@ import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
 import org.gramian.cli.common.TrainedModel.MissingModelException;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.NearestImages;
+import org.gramian.gallery.Gallery.NearestImages;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;

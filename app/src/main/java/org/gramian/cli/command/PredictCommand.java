@@ -14,7 +14,6 @@ import java.util.Set;
 import org.gramian.anomaly.Detector;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.Conformal;
-import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ConsoleCommand;
@@ -192,20 +191,17 @@ public final class PredictCommand extends ConsoleCommand {
                 : "";
         String name = rejected ? UNKNOWN : prediction.className();
         List<String> fields = new ArrayList<>(List.of(name, Double.toString(prediction.probability()), pValue));
-        List<Map<String, Object>> candidates = new ArrayList<>();
         List<String> texts = new ArrayList<>();
         for (Prediction.ClassProbability candidate : prediction.top(top)) {
             fields.add(candidate.name());
             fields.add(Double.toString(candidate.probability()));
-            candidates.add(JsonText.object("class", candidate.name(), "probability", candidate.probability()));
             texts.add(QuotedText.visible(candidate.name())
                     + String.format(Locale.ROOT, " %.1f %%", 100 * candidate.probability()));
         }
         String text = String.join(", ", texts);
-        Map<String, Object> json = JsonText.object("class", name, "probability", prediction.probability());
-        prediction.pValue().ifPresent(p -> json.put("p_value", p));
+        Map<String, Object> json = prediction.asMap(top);
+        json.put("class", name);
         json.put("unknown", rejected);
-        json.put("top", candidates);
         return new ResultLines.Result(rejected ? UNKNOWN + "  (best: " + text + ")" : text, json, List.of(fields));
     }
 

@@ -15,7 +15,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TrainedModel;
-import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Evaluation.Metric;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelHeader;

@@ -8,11 +8,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.anomaly.DetectorCard;
-import org.gramian.anomaly.DetectorEvaluation;
 import org.gramian.anomaly.DetectorTraining;
+import org.gramian.anomaly.evaluate.DetectorEvaluation;
+import org.gramian.basis.CsvText;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
-import org.gramian.evaluate.PredictionTable;
 import org.gramian.report.DetectorMeasures;
 import org.gramian.report.Figures;
 
@@ -49,7 +49,7 @@ public final class DetectorText {
 
     /** Writes the results of test images as CSV. */
     public static void writePredictions(Path file, DetectorEvaluation evaluation) throws IOException {
-        PredictionTable.writeCsv(file, lines -> {
+        CsvText.write(file, lines -> {
             lines.accept(List.of("image", "kind", "score", "p_value", "anomalous"));
             for (DetectorEvaluation.Result result : evaluation.results()) {
                 lines.accept(List.of(

@@ -8,13 +8,13 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
+import org.gramian.evaluate.Calibration.Temperature;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.FoldSummary;
-import org.gramian.evaluate.Metric;
-import org.gramian.evaluate.PredictionTable;
+import org.gramian.evaluate.Evaluation.Metric;
 import org.gramian.evaluate.Proportion;
-import org.gramian.evaluate.Temperature;
+import org.gramian.evaluate.compare.FoldSummary;
+import org.gramian.evaluate.compare.PredictionTable;
 import org.gramian.report.Figures;
 
 /** Formats one evaluation for a terminal: metrics, classes with the confusion matrix, and the most confident errors. */

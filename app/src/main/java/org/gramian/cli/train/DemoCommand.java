@@ -19,7 +19,7 @@ import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
 import org.gramian.demo.TextureSet;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.PairedTest;
+import org.gramian.evaluate.compare.PairedTest;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Protocol;

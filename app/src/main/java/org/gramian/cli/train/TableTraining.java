@@ -23,7 +23,7 @@ import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.Interruption;
 import org.gramian.cli.common.TorchOptions;
-import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Evaluation.Metric;
 import org.gramian.image.dataset.Note;
 import org.gramian.report.Figures;
 import org.gramian.run.ExistingRun;

@@ -10,9 +10,9 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.gramian.gallery.Gallery;
-import org.gramian.gallery.Thumbnail;
 import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.resize.Thumbnail;
 
 /** Thumbnails of a page, each stored once (about 4 kB) and referenced by number. First come, first served. */
 public final class ImageSheet {

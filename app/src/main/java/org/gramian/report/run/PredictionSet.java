@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.ImagePrediction;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
 import org.gramian.report.Figures;
 
 /** Predictions of a run for its test images, pooled over folds. An image that several folds test occurs once for each. */

@@ -10,7 +10,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.gallery.Gallery;
-import org.gramian.image.audit.Finding;
+import org.gramian.image.audit.AuditReport.Finding;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelHeader;
 import org.gramian.train.event.TrainEvent;

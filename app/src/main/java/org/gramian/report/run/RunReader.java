@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.gramian.basis.RegularFile;
-import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.compare.EvaluationFile;
 import org.gramian.gallery.Gallery;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.inspect.SpdInspection;

@@ -9,7 +9,7 @@ import org.gramian.cli.MadeUpEvaluation;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
-import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.compare.EvaluationFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -6,12 +6,12 @@ import static org.gramian.testing.Facts.facts;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.gramian.cli.MadeUpEvaluation;
+import org.gramian.evaluate.Calibration.Temperature;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.FoldSummary;
-import org.gramian.evaluate.ImagePrediction;
-import org.gramian.evaluate.Metric;
-import org.gramian.evaluate.Temperature;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
+import org.gramian.evaluate.Evaluation.Metric;
+import org.gramian.evaluate.compare.FoldSummary;
 import org.gramian.model.Logits;
 import org.junit.jupiter.api.Test;
 

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.gramian.cli.Run;
 import org.gramian.cli.common.ExitCode;
-import org.gramian.evaluate.EvaluationFile;
-import org.gramian.evaluate.ImagePrediction;
+import org.gramian.evaluate.Evaluation.ImagePrediction;
+import org.gramian.evaluate.compare.EvaluationFile;
 import org.junit.jupiter.api.Test;
 
 /** Review of labels after {@code gramian train}, and {@code --labels}. */

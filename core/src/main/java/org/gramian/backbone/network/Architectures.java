@@ -2,7 +2,7 @@ package org.gramian.backbone.network;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.autodiff.FeatureMaps.ResponseNorm;
+import org.gramian.autodiff.network.FeatureMaps.ResponseNorm;
 import org.gramian.backbone.network.ConvolutionKernel.Border;
 import org.gramian.backbone.network.NetworkLayer.Branches;
 import org.gramian.backbone.network.NetworkLayer.Chain;

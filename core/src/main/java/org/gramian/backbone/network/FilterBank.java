@@ -5,14 +5,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.DoubleBinaryOperator;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.FeatureMaps;
 import org.gramian.backbone.network.ConvolutionKernel.Border;
+import org.gramian.tensor.Convolution.Window;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Window;
 
 /**
  * Fixed bank of oriented filters over three octaves, which needs no weights: images {@code [n, 3, h, w]} to feature

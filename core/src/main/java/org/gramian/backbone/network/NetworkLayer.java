@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.FeatureMaps;
+import org.gramian.autodiff.network.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.tensor.Activation;
+import org.gramian.tensor.Convolution.Window;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.Window;
 
 /**
  * Layer of a network, from feature maps {@code [n, c, h, w]} to feature maps {@code [n, c', h', w']}.

@@ -3,19 +3,19 @@ package org.gramian.backbone.onnx;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
-import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.BatchNorm;
+import org.gramian.autodiff.network.FeatureMaps;
+import org.gramian.autodiff.network.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.onnx.BoundOperator.Arguments;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
+import org.gramian.tensor.Convolution.Window;
+import org.gramian.tensor.Convolution.Window.Pair;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Window;
-import org.gramian.tensor.Window.Pair;
 
 /** Operators of ONNX on feature maps {@code [n, c, h, w]}: convolution, pooling, norms, padding and resizing. */
 public final class MapOperators {

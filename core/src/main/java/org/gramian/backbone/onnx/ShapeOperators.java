@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.FeatureMaps;
 import org.gramian.tensor.Shape;
 
 /** Operators that rearrange, join, divide or reduce tensors: of constants, and of data on the tape. */

@@ -17,7 +17,7 @@ import org.gramian.image.crop.Preprocessing;
  * </pre>
  *
  * divided by their sum, with s and t the reduction along each axis but at least 1: bilinear interpolation where the crop is
- * enlarged, and a triangle filter against aliasing where it is reduced, which is that of {@link org.gramian.image.Resize}. Coordinates
+ * enlarged, and a triangle filter against aliasing where it is reduced, which is that of {@link org.gramian.image.resize.Resize}. Coordinates
  * outside of the image are moved to its edge. Then colours change as {@link Colours} says, rectangles are erased, and {@link
  * Preprocessing} is applied. {@code augment.cu} is the same function on a GPU.
  */

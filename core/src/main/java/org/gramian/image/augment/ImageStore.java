@@ -26,9 +26,9 @@ import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.image.Resize;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
+import org.gramian.image.resize.Resize;
 import org.jspecify.annotations.Nullable;
 
 /**

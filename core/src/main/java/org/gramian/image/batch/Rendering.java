@@ -8,10 +8,10 @@ import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
-import org.gramian.image.Resize;
 import org.gramian.image.crop.Crop;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
+import org.gramian.image.resize.Resize;
 
 /**
  * Converts image files to input arrays of a network.

@@ -1,7 +1,7 @@
 package org.gramian.image.crop;
 
 import org.gramian.image.Image;
-import org.gramian.image.Resize;
+import org.gramian.image.resize.Resize;
 
 /**
  * A square crop: the image is resized, a window is cut, and optionally flipped.
@@ -12,6 +12,7 @@ import org.gramian.image.Resize;
  * @param top first row of the window
  * @param size columns and rows of the window
  * @param mirrored whether the window is flipped horizontally
+ * @since 0.1
  */
 public record Crop(int width, int height, int left, int top, int size, boolean mirrored) {
     /** @throws IllegalArgumentException if the window is empty or does not lie inside the image */

@@ -34,6 +34,7 @@ import org.gramian.basis.QuotedText;
  * @param size side of the crops in pixels
  * @param flips whether each crop is also taken mirrored
  * @param boxed whether crops are taken from the bounding box of the object
+ * @since 0.1
  */
 public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
     /** Training resolution of the backbones. */

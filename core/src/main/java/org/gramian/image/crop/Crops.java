@@ -23,6 +23,8 @@ import org.gramian.image.dataset.Sample.Box;
  *
  * <p>The order is centre, top left, top right, bottom left, bottom right, random; then all of these mirrored, if requested. A
  * random crop depends on the seed, the name and the size of the image only; a mirrored one has the position of its original.
+ *
+ * @since 0.1
  */
 public final class Crops {
     /** Largest aspect ratio: 256 rows then have 8,192 columns. */

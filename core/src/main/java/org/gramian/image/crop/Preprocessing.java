@@ -20,6 +20,7 @@ import org.gramian.image.Image;
  * @param order of the channels
  * @param mean in units of bytes (0 to 255), in the order of the channels
  * @param std standard deviation, in units of bytes
+ * @since 0.1
  */
 public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
     /** Networks of torchvision: mean and standard deviation of ImageNet. */

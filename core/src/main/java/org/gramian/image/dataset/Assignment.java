@@ -5,6 +5,8 @@ import java.util.List;
 /**
  * Published splits of a dataset, used by protocols such as {@code given} or {@code kth-1v3}. All lists are in the order of
  * {@link Dataset#samples}.
+ *
+ * @since 0.1
  */
 public sealed interface Assignment {
     /** Returns the assignment of some samples. */

@@ -15,6 +15,7 @@ import java.util.Set;
  * @param classes class names, sorted; a label is an index into them, the same in every split
  * @param samples the images, sorted by name
  * @param source layout, published splits, and notes on what was left out
+ * @since 0.1
  */
 public record Dataset(Path root, List<String> classes, List<Sample> samples, Source source) {
     /**

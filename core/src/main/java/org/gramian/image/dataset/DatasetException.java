@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown for a dataset that cannot be opened; the message is for the user: {@code PATH: what was expected, what was found}.
+ *
+ * @since 0.1
  */
 public final class DatasetException extends IOException {
     private static final long serialVersionUID = 1L;

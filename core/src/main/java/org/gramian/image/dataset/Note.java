@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
  *
  * @param count how often it occurs
  * @param examples the names; {@link #text} shows a few
+ * @since 0.1
  */
 public record Note(Kind kind, int count, List<String> examples) {
     /** Number of names in {@link #text}; {@link Kind#ABSENT_CLASSES} shows all, as each may be a typo. */
@@ -93,6 +94,7 @@ public record Note(Kind kind, int count, List<String> examples) {
         /** Creates a collector without notes. */
         public Collector() {}
 
+        /** Counts one more of a kind. */
         public void add(Kind kind, String name) {
             names.computeIfAbsent(kind, _ -> new LinkedHashSet<>()).add(name);
         }

@@ -9,6 +9,7 @@ import java.util.Optional;
  * @param name its path below the dataset's root, with forward slashes on every system; unique
  * @param label the index of its class in {@link Dataset#classes}
  * @param box bounding box of its object, if the dataset has boxes, as CUB-200-2011
+ * @since 0.1
  */
 public record Sample(String name, int label, Path file, Optional<Box> box) {
     /** An image without a box. */

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.spd.Backward;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;

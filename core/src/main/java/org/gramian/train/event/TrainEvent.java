@@ -10,7 +10,11 @@ import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
 
-/** Progress of training, sent to a listener as it happens. Stages are 1, the head on a frozen backbone, and 2, fine-tuning. */
+/**
+ * Progress of training, sent to a listener as it happens. Stages are 1, the head on a frozen backbone, and 2, fine-tuning.
+ *
+ * @since 0.1
+ */
 public sealed interface TrainEvent {
     /**
      * A countable task goes on: reading images, computing features, solving a classifier.

@@ -7,7 +7,6 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.SplittableRandom;
 import org.assertj.core.data.Offset;
-import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;

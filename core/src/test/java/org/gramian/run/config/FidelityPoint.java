@@ -11,7 +11,7 @@ import org.gramian.basis.NamedArguments;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Transform;
-import org.gramian.spd.Backward;
+import org.gramian.spd.Rbf.Backward;
 import org.gramian.train.StiefelOptions;
 
 /**

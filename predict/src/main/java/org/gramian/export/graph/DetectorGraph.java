@@ -5,7 +5,7 @@ import org.gramian.anomaly.DetectorCard;
 import org.gramian.anomaly.DetectorNetwork;
 import org.gramian.backbone.onnx.OnnxWriter.ValueInfo;
 import org.gramian.basis.Protobuf;
-import org.gramian.tensor.Window;
+import org.gramian.tensor.Convolution.Window;
 
 /**
  * Graph of a detector: {@code images [n, 3, height, width]} to {@code score [n]}, {@code map [n, rows, columns]}, {@code p_value [n]}

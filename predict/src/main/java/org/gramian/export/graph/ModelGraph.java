@@ -9,10 +9,10 @@ import org.gramian.backbone.onnx.OnnxWriter.ValueInfo;
 import org.gramian.basis.CountSketch;
 import org.gramian.basis.Protobuf;
 import org.gramian.model.Head;
-import org.gramian.model.KnownClasses;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelHeader;
 import org.gramian.model.OpenSet;
+import org.gramian.model.OpenSet.KnownClasses;
 
 /**
  * Graph of a classifier: {@code images [n, 3, s, s]} to {@code scores [n, k]}, {@code probabilities [n, k]} and {@code

@@ -8,7 +8,7 @@ import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Codebook;
 import org.gramian.pooling.Cross;
-import org.gramian.pooling.CrossCovariance;
+import org.gramian.pooling.Cross.CrossCovariance;
 import org.gramian.pooling.CustomAggregation;
 import org.gramian.pooling.DropCov;
 import org.gramian.pooling.FirstOrder;
@@ -22,8 +22,8 @@ import org.gramian.pooling.Pyramid;
 import org.gramian.pooling.Radam;
 import org.gramian.pooling.Reduction;
 import org.gramian.pooling.SecondOrder;
+import org.gramian.tensor.Convolution.Window;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.Window;
 
 /** Pooling as operators: features {@code [n, c, h, w]} to descriptors {@code [n, d]}. */
 record PoolingLowering(Graph graph) {

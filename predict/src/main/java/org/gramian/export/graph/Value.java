@@ -10,8 +10,8 @@ import java.util.stream.LongStream;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.pooling.Normalization;
 import org.gramian.tensor.Activation;
+import org.gramian.tensor.Convolution.Window;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.Window;
 
 /**
  * A value of a graph; its methods add operators. Element-wise operators broadcast as NumPy's do.

@@ -10,7 +10,7 @@ import org.apache.spark.sql.SparkSession;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.model.ModelFileException;
-import org.gramian.tensor.DeviceException;
+import org.gramian.tensor.Device.DeviceException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

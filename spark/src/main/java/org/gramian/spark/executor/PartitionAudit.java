@@ -12,8 +12,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.types.StructType;
 import org.gramian.image.ReadResult;
-import org.gramian.image.audit.ImageFacts;
-import org.gramian.image.audit.ImageIssue;
+import org.gramian.image.audit.finding.ImageFacts;
+import org.gramian.image.audit.finding.ImageIssue;
 import org.jspecify.annotations.Nullable;
 
 /** Audits the images of a partition: one row of {@link #SCHEMA} per image, in order. */

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import org.apache.spark.SparkException;
 import org.gramian.model.ModelFileException;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.DeviceException;
+import org.gramian.tensor.Device.DeviceException;
 import org.gramian.tensor.library.LibtorchException;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;

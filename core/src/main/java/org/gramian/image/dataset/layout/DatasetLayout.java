@@ -27,6 +27,8 @@ import org.gramian.image.dataset.layout.DatasetBuilder.Listing;
  *
  * <p>Files outside the layout become {@link org.gramian.image.dataset.Note}s, contradictions a {@link
  * org.gramian.image.dataset.DatasetException}.
+ *
+ * @since 0.1
  */
 public sealed interface DatasetLayout
         permits DatasetLayout.Folders, DatasetLayout.Flat, DatasetLayout.SplitFolders, PublishedLayout, Csv {

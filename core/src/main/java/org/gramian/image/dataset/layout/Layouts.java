@@ -27,7 +27,11 @@ import org.gramian.image.dataset.layout.PublishedLayout.FgvcAircraft;
 import org.gramian.image.dataset.layout.PublishedLayout.Fmd;
 import org.gramian.image.dataset.layout.PublishedLayout.KthTips2b;
 
-/** Opens datasets: the registry of layouts, and their detection. */
+/**
+ * Opens datasets: the registry of layouts, and their detection.
+ *
+ * @since 0.1
+ */
 public final class Layouts {
     /**
      * Description of a layout for help texts.

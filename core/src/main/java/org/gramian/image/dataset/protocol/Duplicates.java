@@ -21,6 +21,7 @@ import org.gramian.image.dataset.Dataset;
  * @param groups identical files: indexes into {@link Dataset#samples}, two or more in a group, groups disjoint
  * @param uncompared samples whose files could not be opened
  * @param near groups of near-duplicates, which may share samples with {@code groups}; random splits keep them together, too
+ * @since 0.1
  */
 public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared, List<List<Integer>> near) {
     public static final Duplicates NONE = new Duplicates(List.of(), List.of());

@@ -19,6 +19,7 @@ import org.gramian.image.dataset.Sample;
  * same list of images. It does not depend on the dataset's location, the order of reading, fold names or file contents.
  *
  * @param hex 64 hexadecimal digits
+ * @since 0.1
  */
 public record Fingerprint(@JsonValue String hex) {
     private static final int SHOWN = 12;

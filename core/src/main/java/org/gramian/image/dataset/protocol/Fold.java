@@ -17,6 +17,7 @@ import org.gramian.image.dataset.Assignment.SplitPart;
  * @param train indices of the training set
  * @param validation indices of the validation set; empty in most protocols
  * @param test indices of the test set
+ * @since 0.1
  */
 public record Fold(String name, List<Integer> train, List<Integer> validation, List<Integer> test) {
     public Fold {

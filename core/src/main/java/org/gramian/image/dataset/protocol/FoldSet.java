@@ -17,6 +17,7 @@ import org.gramian.image.dataset.Note.Kind;
  * @param folds at least one; every class has training images in each
  * @param fingerprint of names, labels and folds, stored in every result
  * @param notes duplicates across given splits, classes without test images, files that could not be compared
+ * @since 0.1
  */
 public record FoldSet(Protocol protocol, long seed, List<Fold> folds, Fingerprint fingerprint, List<Note> notes) {
     public FoldSet {

@@ -20,6 +20,8 @@ import org.gramian.image.dataset.protocol.RandomProtocol.Kind;
  * the same protocol.
  *
  * <p>A protocol draws the folds at random, or takes the official ones of the dataset. {@link #all} lists them.
+ *
+ * @since 0.1
  */
 public sealed interface Protocol permits RandomProtocol, OfficialProtocol {
     /**

@@ -19,7 +19,6 @@ import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.EngineOptions;
-import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
@@ -159,7 +158,7 @@ public final class PredictCommand extends ConsoleCommand {
                     predictor.run(lines, named, progress);
                 }
             }
-            return lines.failures() == 0 ? ExitCode.DONE : ExitCode.DATA;
+            return lines.exitCode(console);
         }
     }
 

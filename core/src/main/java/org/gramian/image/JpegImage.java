@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.Optional;
 import org.gramian.image.FileHeader.Span;
 import org.gramian.image.ImageInfo.Colour;
-import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ReadResult.Problem;
 import org.jspecify.annotations.Nullable;
 

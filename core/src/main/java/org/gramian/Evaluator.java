@@ -33,8 +33,6 @@ import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
-import org.gramian.model.InferencePipeline;
-import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 
 /**
@@ -96,20 +94,6 @@ public final class Evaluator {
      */
     public static Evaluator of(Classifier classifier, Function<Path, ReadResult> reader) {
         return new Evaluator(classifier, reader);
-    }
-
-    /** Returns the evaluator of a model with the crops of its card. The caller closes the model. */
-    public static Evaluator of(Model model, ModelCard card, Function<Path, ReadResult> reader) {
-        int scores = model.head().classes();
-        if (scores != card.classes().size()) {
-            throw new IllegalArgumentException("expected a name for each of the model's " + scores + " scores, found "
-                    + card.classes().size());
-        }
-        return of(
-                Classifier.of(Engine.of(model), card)
-                        .withCrops(card.crops())
-                        .withBatch(InferencePipeline.DEFAULT_BATCH),
-                reader);
     }
 
     /** Takes all images, also those that the model was trained on. */

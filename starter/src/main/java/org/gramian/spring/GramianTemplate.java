@@ -72,6 +72,7 @@ public final class GramianTemplate {
     }
 
     private static IllegalStateException missing(String bean, String property) {
-        return new IllegalStateException("expected a " + bean + ", found none; set " + property + " to a run folder or a model");
+        return new IllegalStateException(
+                "expected a " + bean + ", found none; set " + property + " to a run folder or a model");
     }
 }

@@ -134,8 +134,9 @@ class GramianAutoConfigurationTest {
     @Test
     void rateOfUnknownImagesIsThatOfProperty() {
         runner.withPropertyValues(MODEL, "gramian.unknown-rate=0.9")
-                .run(context -> assertThat(
-                                context.getBean(Classifier.class).predict(dotted()).isUnknown())
+                .run(context -> assertThat(context.getBean(Classifier.class)
+                                .predict(dotted())
+                                .isUnknown())
                         .isTrue());
     }
 
@@ -164,13 +165,20 @@ class GramianAutoConfigurationTest {
                     assertThat(send(mvc, "/vision/predict", new byte[600])).hasStatus(HttpStatus.UNPROCESSABLE_CONTENT);
                     assertThat(send(mvc, "/vision/predict?top=0", dotted())).hasStatus(HttpStatus.BAD_REQUEST);
                     assertThat(send(mvc, "/vision/inspect", dotted())).hasStatus(HttpStatus.NOT_FOUND);
-                    assertThat(mvc.post().uri("/vision/predict").contentType(MediaType.TEXT_PLAIN).content("no"))
+                    assertThat(mvc.post()
+                                    .uri("/vision/predict")
+                                    .contentType(MediaType.TEXT_PLAIN)
+                                    .content("no"))
                             .hasStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE);
                 });
         web.run(context -> assertThat(context).doesNotHaveBean(GramianController.class));
     }
 
     private static MvcTestResult send(MockMvcTester mvc, String uri, byte[] content) {
-        return mvc.post().uri(uri).contentType(MediaType.IMAGE_JPEG).content(content).exchange();
+        return mvc.post()
+                .uri(uri)
+                .contentType(MediaType.IMAGE_JPEG)
+                .content(content)
+                .exchange();
     }
 }

@@ -207,7 +207,8 @@ public final class WeightsCommand implements Runnable {
             if (store.isBundled(name)) {
                 BackboneInfo.Weights about = store.backbone(name).about().weights();
                 double size = BundledWeights.size(name.text()) / MEBIBYTE;
-                print(name, "built in", size, about.source(), about.licence());
+                String state = name.text().equals(BundledWeights.NAME) ? "built in" : "class path";
+                print(name, state, size, about.source(), about.licence());
             } else if (store.holds(name)) {
                 double size = Files.size(store.file(name)) / MEBIBYTE;
                 try {

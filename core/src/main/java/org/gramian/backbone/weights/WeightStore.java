@@ -249,7 +249,8 @@ public record WeightStore(Path folder) {
         if (!holds(name) && !isBundled(name)) {
             throw missing(name);
         }
-        TensorFile file = isBundled(name) ? BundledWeights.read(name.text(), arena) : WeightFile.read(file(name), arena, remarks);
+        TensorFile file =
+                isBundled(name) ? BundledWeights.read(name.text(), arena) : WeightFile.read(file(name), arena, remarks);
         ExpectedParameters expected = ExpectedParameters.of(backbone(name));
         return new Opened(file, expected, WeightConversion.of(file, expected, false));
     }

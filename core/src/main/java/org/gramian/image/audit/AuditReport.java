@@ -148,7 +148,11 @@ public record AuditReport(
      * @param difference the largest relative difference of the pairs that joined the group, not of all its pairs; 0 for equal pixels
      */
     public record DuplicateGroup(
-            DuplicateGroup.Kind kind, List<AuditedImage> images, boolean acrossClasses, List<String> acrossSplits, double difference) {
+            DuplicateGroup.Kind kind,
+            List<AuditedImage> images,
+            boolean acrossClasses,
+            List<String> acrossSplits,
+            double difference) {
         /** How similar duplicates are. */
         public enum Kind {
             /** The same bytes. */

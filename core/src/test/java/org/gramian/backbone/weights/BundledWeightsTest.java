@@ -114,8 +114,8 @@ final class BundledWeightsTest {
         Files.writeString(checksum, Sha256.hex(Sha256.of(file)) + "\n");
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
-        try (URLClassLoader loader =
-                        new URLClassLoader(new URL[] {folder.resolve("jar").toUri().toURL()}, before);
+        try (URLClassLoader loader = new URLClassLoader(
+                        new URL[] {folder.resolve("jar").toUri().toURL()}, before);
                 Arena arena = Arena.ofConfined()) {
             thread.setContextClassLoader(loader);
             assertThat(store().available()).extracting(WeightName::text).contains("efficientnet-lite4");

@@ -18,6 +18,7 @@ import org.gramian.evaluate.Calibration.Temperature;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Evaluation.Setting;
 import org.gramian.evaluate.MadeUp;
+import org.gramian.evaluate.compare.TestImages;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ImageSource;
@@ -76,7 +77,8 @@ final class EvaluatorTest {
 
     private Measurement measure(List<String> classes, double temperature, List<Integer> indexes) throws IOException {
         Dataset dataset = Layouts.open(root);
-        return evaluator(classes, temperature).measure(dataset, indexes, Setting.all(dataset), _ -> {});
+        return evaluator(classes, temperature)
+                .on(dataset, new TestImages(indexes, Setting.all(dataset), List.of()), _ -> {});
     }
 
     private static List<Integer> upTo(int count) {

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.Evaluator;
 import org.gramian.evaluate.Evaluation.ImagePrediction;
+import org.gramian.evaluate.compare.TestImages;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Classifier;
@@ -44,7 +45,7 @@ class TestCropsTest {
                     .boxed()
                     .toList();
             List<ImagePrediction> again = evaluator
-                    .measure(run.dataset(), indexes, fold.evaluation().setting(), _ -> {})
+                    .on(run.dataset(), new TestImages(indexes, fold.evaluation().setting(), List.of()), _ -> {})
                     .evaluation()
                     .predictions();
             for (int i = 0; i < again.size(); i++) {

@@ -1,7 +1,6 @@
 import java.nio.file.Path
 import org.gramian.Trainer
 import org.gramian.model.Classifier
-import org.gramian.model.ImageResult
 
 /** Trains on a folder with one sub-folder per class, then predicts images: `java -jar target/textures.jar FOLDER RUN IMAGE...` */
 fun main(arguments: Array<String>) {
@@ -12,12 +11,8 @@ fun main(arguments: Array<String>) {
     println("test accuracy %.2f".format(report.accuracy()))
 
     Classifier.load(report.model()).use { classifier ->
-        for ((image, result) in images.zip(classifier.predict(images))) {
-            val answer = when (result) {
-                is ImageResult.Computed -> result.prediction().orElseThrow().best().run { "${name()} %.3f".format(probability()) }
-                is ImageResult.Failed -> result.reason()
-            }
-            println("$image $answer")
-        }
+        val predictions = classifier.predict(images)
+        predictions.found().forEach { (image, found) -> println("$image ${found.className()} %.3f".format(found.probability())) }
+        predictions.failed().forEach { (image, reason) -> println("$image $reason") }
     }
 }

@@ -3,6 +3,7 @@ package org.gramian;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Path;
+import org.gramian.basis.Interrupts;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.audit.AuditReport;

@@ -19,7 +19,6 @@ import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.Calibration.Temperature;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Evaluation.ImagePrediction;
-import org.gramian.evaluate.Evaluation.Setting;
 import org.gramian.evaluate.compare.TestImages;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ImageReader.ImageLimits;
@@ -33,8 +32,6 @@ import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
-import org.gramian.model.InferencePipeline;
-import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 
 /**
@@ -98,20 +95,6 @@ public final class Evaluator {
         return new Evaluator(classifier, reader);
     }
 
-    /** Returns the evaluator of a model with the crops of its card. The caller closes the model. */
-    public static Evaluator of(Model model, ModelCard card, Function<Path, ReadResult> reader) {
-        int scores = model.head().classes();
-        if (scores != card.classes().size()) {
-            throw new IllegalArgumentException("expected a name for each of the model's " + scores + " scores, found "
-                    + card.classes().size());
-        }
-        return of(
-                Classifier.of(Engine.of(model), card)
-                        .withCrops(card.crops())
-                        .withBatch(InferencePipeline.DEFAULT_BATCH),
-                reader);
-    }
-
     /** Takes all images, also those that the model was trained on. */
     public Evaluator all() {
         request = TestImages.Request.ALL;
@@ -155,21 +138,11 @@ public final class Evaluator {
      * @param progress receives the number of finished images
      */
     @SuppressWarnings("exports") // for the application
-    public Measurement on(Dataset dataset, TestImages images, LongConsumer progress) throws DatasetException {
-        Measurement measured = measure(dataset, images.indexes(), images.setting(), progress);
-        return new Measurement(measured.evaluation(), measured.unreadable(), images.remarks());
-    }
-
-    /**
-     * Evaluates images of a dataset.
-     *
-     * @param indexes into {@link Dataset#samples}, at least one
-     */
-    public Measurement measure(Dataset dataset, List<Integer> indexes, Setting setting, LongConsumer progress)
-            throws DatasetException {
+    public Measurement on(Dataset dataset, TestImages tested, LongConsumer progress) throws DatasetException {
         ModelCard card = classifier.card();
         List<Integer> truths = modelClasses(dataset, card.classes());
-        List<Sample> samples = indexes.stream().map(dataset.samples()::get).toList();
+        List<Sample> samples =
+                tested.indexes().stream().map(dataset.samples()::get).toList();
         List<ImagePrediction> predictions = new ArrayList<>();
         SortedMap<String, String> unreadable = new TreeMap<>();
         List<ImageSource> images =
@@ -191,7 +164,9 @@ public final class Evaluator {
             throw new DatasetException(dataset.root(), nothing(unreadable));
         }
         return new Measurement(
-                new Evaluation(setting, card.classes(), predictions, Temperature.of(card)), unreadable, List.of());
+                new Evaluation(tested.setting(), card.classes(), predictions, Temperature.of(card)),
+                unreadable,
+                tested.remarks());
     }
 
     /** Returns for each class of the dataset its index among the model's; the dataset may lack some. */

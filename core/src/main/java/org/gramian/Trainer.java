@@ -14,6 +14,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.gramian.accelerate.Rule;
 import org.gramian.backbone.weights.WeightStore;
+import org.gramian.basis.Interrupts;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;

@@ -9,6 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
+import org.gramian.anomaly.Detector;
+import org.gramian.anomaly.DetectorTraining;
+import org.gramian.anomaly.Inspection;
 import org.gramian.basis.JsonText;
 import org.gramian.explain.Explanation;
 import org.gramian.gallery.Gallery;
@@ -130,6 +134,24 @@ class EntryPointsTest {
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> Audit.of(images)).isInstanceOf(InterruptedIOException.class);
         assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void trainsDetectorThatInspects(@TempDir Path images) throws IOException {
+        Dataset good = PaintedImages.folders(images, 12);
+        DetectorTraining.Options options = new DetectorTraining.Options(64, 0, OptionalDouble.of(0.2), 1, 2);
+        Path run = folder.resolve("detector");
+        DetectorTrainer trainer =
+                DetectorTrainer.on(images).backbone("gramian-s").options(options);
+        try (Detector trained = trainer.train(run).detector();
+                Detector loaded = Detector.load(run)) {
+            Inspection inspection = loaded.inspect(good.samples().getFirst().file());
+            assertThat(inspection.score())
+                    .isEqualTo(trained.inspect(good.samples().getFirst().file()).score());
+            assertThat(parse(inspection.toJson()).get("anomalous").booleanValue())
+                    .isEqualTo(inspection.isAnomalous());
+        }
+        assertThatThrownBy(() -> trainer.backbone("filters").train(run)).hasMessageContaining("weights");
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -22,6 +23,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.basis.Protobuf.Writer;
 import org.gramian.export.graph.NotExpressibleException;
+import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.Logits;
 import org.gramian.model.ModelFile;
@@ -63,6 +65,23 @@ class ExportedFileTest {
     void readsCardBack() throws IOException {
         try (SmallModel small = SmallModel.of(POOLING, 32)) {
             assertThat(ExportedFile.header(file)).isEqualTo(ModelHeader.of(small.model(), small.card()));
+        }
+    }
+
+    @Test
+    void classifierLoadsRunFolderModelFileAndOnnx(@TempDir Path run) throws IOException {
+        Path model = run.resolve(ModelFile.NAME);
+        try (SmallModel small = SmallModel.of(POOLING, 32)) {
+            ModelFile.write(model, small.model(), small.card());
+        }
+        for (Path loaded : List.of(run, model, file)) {
+            try (Classifier classifier = Classifier.load(loaded)) {
+                assertThat(classifier.engine()).as(loaded.toString()).isInstanceOf(OnnxEngine.class);
+                assertThat(classifier
+                                .predict(new BufferedImage(40, 40, BufferedImage.TYPE_INT_RGB))
+                                .ranking())
+                        .hasSameSizeAs(classifier.classes());
+            }
         }
     }
 

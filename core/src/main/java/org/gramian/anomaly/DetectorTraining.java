@@ -1,5 +1,7 @@
 package org.gramian.anomaly;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -25,6 +27,7 @@ import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.basis.Auroc;
 import org.gramian.basis.Conformal;
+import org.gramian.basis.Interrupts;
 import org.gramian.basis.ParallelLoop;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
@@ -103,6 +106,7 @@ public final class DetectorTraining {
     private final Backbone backbone;
     private final ParameterSet parameters;
     private final Preprocessing preprocessing;
+    private final Weights.Provenance provenance;
     private final Device device;
     private final Options options;
     private final Consumer<TrainEvent> listener;
@@ -120,6 +124,7 @@ public final class DetectorTraining {
         this.backbone = backbone;
         this.parameters = weights.load(backbone.cutAt(String.join("+", Features.layers(backbone))), DType.F32, device);
         this.preprocessing = weights.preprocessing();
+        this.provenance = weights.provenance();
         this.device = device;
         this.options = options;
         this.listener = listener;
@@ -149,11 +154,30 @@ public final class DetectorTraining {
      *
      * @param good good images
      * @param defects images with defects, by which candidates are compared instead of synthetic ones; may be empty
-     * @param origin where the images and weights come from, by key
+     * @param more what the card says of the origin beside backbone, weights, seed and numbers of images, by key
      * @throws IllegalArgumentException if there are too few readable images
      * @throws CancellationException if it was cancelled
+     * @throws InterruptedIOException if the thread is interrupted
      */
-    public Result train(List<ImageSource> good, List<ImageSource> defects, SequencedMap<String, String> origin)
+    public Result train(List<ImageSource> good, List<ImageSource> defects, Map<String, String> more)
+            throws IOException {
+        return Interrupts.asIo("training", () -> trained(good, defects, origin(good, defects, more)));
+    }
+
+    private SequencedMap<String, String> origin(
+            List<ImageSource> good, List<ImageSource> defects, Map<String, String> more) {
+        SequencedMap<String, String> origin = new LinkedHashMap<>();
+        origin.put("backbone", backbone.name());
+        origin.put("weights", provenance.fingerprint());
+        origin.put("weights.licence", provenance.licence());
+        origin.put("images", Integer.toString(good.size()));
+        origin.put("defects", Integer.toString(defects.size()));
+        origin.put("seed", Long.toString(options.seed()));
+        origin.putAll(more);
+        return origin;
+    }
+
+    private Result trained(List<ImageSource> good, List<ImageSource> defects, SequencedMap<String, String> origin)
             throws InterruptedException {
         List<String> unreadable = new ArrayList<>();
         SplittableRandom random = new SplittableRandom(options.seed);

@@ -10,10 +10,12 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.Evaluator;
 import org.gramian.evaluate.Evaluation.ImagePrediction;
-import org.gramian.image.ImageReader;
-import org.gramian.image.ImageReader.ImageLimits;
+import org.gramian.evaluate.compare.TestImages;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
+import org.gramian.model.Classifier;
+import org.gramian.model.Engine;
+import org.gramian.model.InferencePipeline;
 import org.gramian.model.ModelFile;
 import org.gramian.run.RunResult.FoldResult;
 import org.gramian.tensor.Device;
@@ -31,8 +33,9 @@ class TestCropsTest {
         FoldResult fold = run.train(List.of()).folds().getFirst();
         try (ModelFile.Stored stored = ModelFile.read(fold.model(), Device.CPU)) {
             assertThat(stored.card().crops().text()).isEqualTo("resize:24+flips");
-            Evaluator evaluator =
-                    Evaluator.of(stored.model(), stored.card(), new ImageReader(ImageLimits.DEFAULT)::read);
+            Evaluator evaluator = Evaluator.of(Classifier.of(Engine.of(stored.model()), stored.card())
+                    .withCrops(stored.card().crops())
+                    .withBatch(InferencePipeline.DEFAULT_BATCH));
             List<String> tested = fold.evaluation().predictions().stream()
                     .map(ImagePrediction::name)
                     .toList();
@@ -42,7 +45,7 @@ class TestCropsTest {
                     .boxed()
                     .toList();
             List<ImagePrediction> again = evaluator
-                    .measure(run.dataset(), indexes, fold.evaluation().setting(), _ -> {})
+                    .on(run.dataset(), new TestImages(indexes, fold.evaluation().setting(), List.of()), _ -> {})
                     .evaluation()
                     .predictions();
             for (int i = 0; i < again.size(); i++) {

@@ -206,7 +206,9 @@ public final class WeightsCommand implements Runnable {
         private void print(WeightStore store, WeightName name) throws IOException {
             if (store.isBundled(name)) {
                 BackboneInfo.Weights about = store.backbone(name).about().weights();
-                print(name, "built in", BundledWeights.size() / MEBIBYTE, about.source(), about.licence());
+                double size = BundledWeights.size(name.text()) / MEBIBYTE;
+                String state = name.text().equals(BundledWeights.NAME) ? "built in" : "class path";
+                print(name, state, size, about.source(), about.licence());
             } else if (store.holds(name)) {
                 double size = Files.size(store.file(name)) / MEBIBYTE;
                 try {
@@ -249,7 +251,7 @@ public final class WeightsCommand implements Runnable {
             List<String> problems = store.verify(wanted);
             problems.forEach(console::warn);
             String file = store.isBundled(wanted)
-                    ? wanted + ", part of Gramian"
+                    ? wanted + ", on the class path"
                     : store.file(wanted).toString();
             console.out().println(file + (problems.isEmpty() ? ": checksum ok" : ": NOT VERIFIED"));
             return problems.isEmpty() ? ExitCode.DONE : ExitCode.MODEL;

@@ -11,7 +11,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.SequencedMap;
 import java.util.concurrent.CancellationException;
 import org.gramian.anomaly.Detector;
 import org.gramian.anomaly.DetectorCard;
@@ -142,7 +141,7 @@ record DetectorRun(
                 return training.train(
                         sources(source.images().good()),
                         sources(source.defects()),
-                        origin(backbone, weights.provenance()));
+                        Map.of("version", Version.number()));
             } catch (IllegalArgumentException wrong) { // the options were checked before: it is the images
                 throw new DatasetException(folder, String.valueOf(wrong.getMessage()), wrong);
             }
@@ -168,18 +167,6 @@ record DetectorRun(
 
     private static List<ImageSource> sources(List<Path> files) {
         return files.stream().map(ImageSource::of).toList();
-    }
-
-    private SequencedMap<String, String> origin(Backbone backbone, Weights.Provenance weights) {
-        SequencedMap<String, String> origin = new LinkedHashMap<>();
-        origin.put("backbone", backbone.name());
-        origin.put("weights", weights.fingerprint());
-        origin.put("weights.licence", weights.licence());
-        origin.put("images", Integer.toString(source.images().good().size()));
-        origin.put("defects", Integer.toString(source.defects().size()));
-        origin.put("seed", Long.toString(options.seed()));
-        origin.put("version", Version.number());
-        return origin;
     }
 
     private Optional<DetectorEvaluation> test(Detector detector, Cancellation breaks) {

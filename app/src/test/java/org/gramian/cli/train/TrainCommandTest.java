@@ -31,7 +31,8 @@ final class TrainCommandTest extends TrainFixture {
     private static final int BUDGET = Boolean.getBoolean("gramian.full") ? 15 : 5;
 
     /** Backbone where no weights are installed. */
-    private static final String WITHOUT_INSTALLED = BundledWeights.present() ? BundledWeights.NAME : "filters";
+    private static final String WITHOUT_INSTALLED =
+            BundledWeights.has(BundledWeights.NAME) ? BundledWeights.NAME : "filters";
 
     private static byte[] model(Path folder) throws IOException {
         return Files.readAllBytes(folder.resolve("model.safetensors"));

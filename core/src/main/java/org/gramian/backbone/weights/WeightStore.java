@@ -181,7 +181,7 @@ public record WeightStore(Path folder) {
 
     /** Returns whether weights are those of {@link BundledWeights}; a file of the same name in the store replaces them. */
     public boolean isBundled(WeightName name) {
-        return name.text().equals(BundledWeights.NAME) && BundledWeights.present() && !holds(name);
+        return !holds(name) && BundledWeights.has(name.text());
     }
 
     /** Opens weights and verifies their fingerprint, which reads the whole file. */
@@ -249,7 +249,8 @@ public record WeightStore(Path folder) {
         if (!holds(name) && !isBundled(name)) {
             throw missing(name);
         }
-        TensorFile file = isBundled(name) ? BundledWeights.read(arena) : WeightFile.read(file(name), arena, remarks);
+        TensorFile file =
+                isBundled(name) ? BundledWeights.read(name.text(), arena) : WeightFile.read(file(name), arena, remarks);
         ExpectedParameters expected = ExpectedParameters.of(backbone(name));
         return new Opened(file, expected, WeightConversion.of(file, expected, false));
     }
@@ -371,7 +372,7 @@ public record WeightStore(Path folder) {
     /** Returns the sorted names of all weights that can be opened: those in the store and {@link BundledWeights}. */
     public List<WeightName> available() throws IOException {
         Stream<WeightName> bundled =
-                Stream.of(BundledWeights.NAME).flatMap(this::parsed).filter(this::isBundled);
+                BundledWeights.names().stream().flatMap(this::parsed).filter(this::isBundled);
         return Stream.concat(names().stream(), bundled)
                 .sorted(Comparator.comparing(WeightName::text))
                 .toList();

@@ -148,7 +148,11 @@ public record AuditReport(
      * @param difference the largest relative difference of the pairs that joined the group, not of all its pairs; 0 for equal pixels
      */
     public record DuplicateGroup(
-            Kind kind, List<AuditedImage> images, boolean acrossClasses, List<String> acrossSplits, double difference) {
+            DuplicateGroup.Kind kind,
+            List<AuditedImage> images,
+            boolean acrossClasses,
+            List<String> acrossSplits,
+            double difference) {
         /** How similar duplicates are. */
         public enum Kind {
             /** The same bytes. */
@@ -164,14 +168,14 @@ public record AuditReport(
 
         /** Returns whether all images show the same pixels. */
         public boolean exact() {
-            return kind != Kind.NEAR;
+            return kind != DuplicateGroup.Kind.NEAR;
         }
     }
 
     /** A problem that the audit found. */
-    public record Finding(Severity severity, Kind kind, String sentence, String advice, List<Item> items) {
+    public record Finding(Severity severity, Finding.Kind kind, String sentence, String advice, List<Item> items) {
         /** Creates a finding of the usual severity and with the usual advice of its kind. */
-        public Finding(Kind kind, String sentence, List<Item> items) {
+        public Finding(Finding.Kind kind, String sentence, List<Item> items) {
             this(kind.severity, kind, sentence, kind.advice, items);
         }
 

@@ -1,19 +1,19 @@
-package org.gramian;
+package org.gramian.basis;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
 
 /** Interrupts as I/O errors, so that the entry points throw no other checked exception. */
-final class Interrupts {
+public final class Interrupts {
     private Interrupts() {}
 
     /** Work that an interrupt ends. */
-    interface Work<T> {
+    public interface Work<T> {
         T run() throws IOException, InterruptedException;
     }
 
     /** Runs work; an interrupt becomes an {@link InterruptedIOException}, and the thread stays interrupted. */
-    static <T> T asIo(String what, Work<T> work) throws IOException {
+    public static <T> T asIo(String what, Work<T> work) throws IOException {
         try {
             return work.run();
         } catch (InterruptedException interrupt) {

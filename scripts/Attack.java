@@ -327,6 +327,7 @@ class Attack {
             end(counts);
         });
         long began = System.nanoTime();
+        slowest = 0;
         for (long i = 0; !limit.reached(began, i) && counts[3] + counts[5] < 5; i++) {
             number.set(i);
             long before = Memory.reset();
@@ -689,7 +690,7 @@ class Attack {
         List<Object> line = new ArrayList<>(List.of("train", textures(), "--out", sound, "--crops", "center:32"));
         line.addAll(TRAIN);
         line.set(line.indexOf("12"), "2");
-        line.set(line.lastIndexOf("2"), "20"); // epochs of fine-tuning
+        line.set(line.lastIndexOf("2"), "5"); // epochs of fine-tuning
         Process training = start(work.resolve("train.log"), line.toArray());
         while (training.isAlive() && !Files.exists(sound.resolve("stage1.json"))) { // while it fine-tunes
             Thread.sleep(2);

@@ -107,6 +107,8 @@ class Attack {
     private final int clients;
     private final List<Row> table = new ArrayList<>();
     private final List<String> details = new ArrayList<>(); // tables of single attacks
+    private long slowest; // of the commands of this process
+    private long maxMillis = HANG.toMillis();
     private final Map<String, Cost> costs = new TreeMap<>(); // of decoders, by format
 
     private Attack(Path home, String jars, Path work, long seed, int clients) {
@@ -193,6 +195,7 @@ class Attack {
     /** Runs one part or {@code all}: each for its share of the time, or in the full form for its number of cases. */
     private void run(String part, double seconds, boolean full) throws Exception {
         System.err.println("attack: training the model; seed " + seed);
+        delete(work.resolve("model"));
         long began = System.nanoTime();
         byte[] reference = trained(work.resolve("model"));
         double training = (System.nanoTime() - began) / 1e9;
@@ -324,6 +327,7 @@ class Attack {
             end(counts);
         });
         long began = System.nanoTime();
+        slowest = 0;
         for (long i = 0; !limit.reached(began, i) && counts[3] + counts[5] < 5; i++) {
             number.set(i);
             long before = Memory.reset();
@@ -345,11 +349,11 @@ class Attack {
             counts[0]++;
             long millis = (System.nanoTime() - started.get()) / 1_000_000;
             long megabytes = (Memory.peak("self") - before) >> 20;
-            counts[2] = Math.max(counts[2], millis);
+            counts[2] = Math.max(counts[2], slowest > 0 ? slowest : millis);
             counts[6] = Math.max(counts[6], megabytes);
-            if (kind.equals("graphs") && (millis > 5_000 || megabytes > 1_024)) {
-                counts[4]++;
-                System.out.println("case " + i + " took " + millis + " ms and " + megabytes + " MB");
+            if (kind.equals("graphs") && megabytes > 1_024) {
+                counts[3]++;
+                System.out.println("case " + i + " took " + megabytes + " MB");
                 keep(kind, i);
             }
         }
@@ -625,11 +629,12 @@ class Attack {
     private Case graphs() throws IOException {
         List<byte[]> crafted = List.copyOf(HostileGraphs.crafted().values());
         Iterator<byte[]> first = crafted.iterator();
+        maxMillis = 5_000;
         Path exported = work.resolve("exported.onnx");
         command("export", model(), exported);
-        List<byte[]> sound = new ArrayList<>(crafted);
-        sound.add(Files.readAllBytes(exported));
-        sound.add(Files.readAllBytes(home.resolve("core/src/test/resources/models/small-backbone.onnx")));
+        List<byte[]> sound = List.of(
+                Files.readAllBytes(exported),
+                Files.readAllBytes(home.resolve("core/src/test/resources/models/small-backbone.onnx")));
         Path path = work.resolve("graphs.case");
         Path named = work.resolve("graph.onnx");
         return random -> {
@@ -638,7 +643,7 @@ class Attack {
             } else if (random.nextBoolean()) {
                 Files.write(path, HostileGraphs.random(random));
             } else {
-                mutant("graphs", sound, sound, random);
+                mutant("graphs", random.nextInt(4) == 0 ? crafted : sound, crafted, random);
             }
             Files.copy(path, named, StandardCopyOption.REPLACE_EXISTING);
             String text = Base64.getEncoder().encodeToString(Files.readAllBytes(path));
@@ -653,8 +658,9 @@ class Attack {
         };
     }
 
-    /** Runs a command in this process; fails unless it ends with a code and a sentence for users. */
-    private static int command(Object... arguments) {
+    /** Runs a command in this process; fails unless it ends in time with a code and a sentence for users. */
+    private int command(Object... arguments) {
+        long began = System.nanoTime();
         StringWriter text = new StringWriter();
         PrintWriter writer = new PrintWriter(text, true);
         int code = Main.commandLine()
@@ -662,6 +668,11 @@ class Attack {
                 .setErr(writer)
                 .execute(Stream.of(arguments).map(Object::toString).toArray(String[]::new));
         requireSentence(code, text.toString(), List.of(arguments));
+        long millis = (System.nanoTime() - began) / 1_000_000;
+        slowest = Math.max(slowest, millis);
+        if (millis > maxMillis) {
+            throw new AssertionError(millis + " ms for " + List.of(arguments));
+        }
         return code;
     }
 
@@ -676,12 +687,20 @@ class Attack {
     private Case resume() throws IOException, InterruptedException {
         Path sound = work.resolve("interrupted");
         delete(sound);
-        Process training = train(sound);
-        while (training.isAlive() && !Files.exists(sound.resolve("checkpoint.safetensors"))) {
-            Thread.sleep(5);
+        List<Object> line = new ArrayList<>(List.of("train", textures(), "--out", sound, "--crops", "center:32"));
+        line.addAll(TRAIN);
+        line.set(line.indexOf("12"), "2");
+        line.set(line.lastIndexOf("2"), "5"); // epochs of fine-tuning
+        Process training = start(work.resolve("train.log"), line.toArray());
+        while (training.isAlive() && !Files.exists(sound.resolve("stage1.json"))) { // while it fine-tunes
+            Thread.sleep(2);
         }
         training.destroyForcibly().waitFor();
-        byte[] reference = Files.readAllBytes(model());
+        Path whole = work.resolve("uninterrupted");
+        delete(whole);
+        line.set(line.indexOf(sound), whole);
+        command(line.toArray());
+        byte[] reference = Files.readAllBytes(whole.resolve("model.safetensors"));
         Path out = work.resolve("resumed");
         Path outside = Files.createDirectories(work.resolve("outside"));
         List<Path> specials = specials();

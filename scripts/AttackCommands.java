@@ -493,8 +493,8 @@ final class AttackCommands {
                       await wait(() => document.querySelector('.answer strong') && document.querySelector('.nearest li'));
                       document.querySelectorAll('details').forEach((one) => { one.open = true; });
                       await new Promise((r) => setTimeout(r, 500));
-                      const answer = document.querySelector('.answer strong');
-                      return !!answer && %s.includes(answer.textContent);
+                      const bars = document.querySelector('.bars').textContent;
+                      return %s.some((name) => bars.includes(name));
                     })()""".formatted(image, JSON.writeValueAsString(NAMES)), tally);
         }
         return tally.row(title, NAMES.size() + " names on 4 pages, none ran");

@@ -166,8 +166,11 @@ public record ExistingRun(Path folder) {
         if (Lock.OURS.add(real)) {
             boolean held = false;
             try {
-                FileChannel channel =
-                        FileChannel.open(real.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                Path file = real.resolve(LOCK);
+                if (Files.exists(file)) {
+                    RegularFile.attributes(file);
+                }
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                 try {
                     held = channel.tryLock() != null;
                 } catch (OverlappingFileLockException _) {

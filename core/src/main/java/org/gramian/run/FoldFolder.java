@@ -1,6 +1,7 @@
 package org.gramian.run;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -121,6 +122,13 @@ record FoldFolder(Path path) {
     /** Makes the model in the folder the result, also one that the run began with. */
     void removeMark() throws IOException {
         Files.deleteIfExists(path.resolve(FIRST));
+    }
+
+    /** Verifies all checksums of the model. */
+    void requireUndamaged() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            ModelFile.content(model(), arena);
+        }
     }
 
     void requireOrigin(Path model, Map<String, String> expected, List<String> classes) throws IOException {

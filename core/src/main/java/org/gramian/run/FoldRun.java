@@ -98,6 +98,7 @@ final class FoldRun {
     Optional<FoldResult> run() throws IOException {
         if (folder.isDone()) {
             folder.requireOrigin(folder.model(), origin(), plan.dataset().classes());
+            folder.requireUndamaged();
             folder.finish(); // a killed run may have left a file
             return Optional.of(new FoldResult(
                     folder.path(),

@@ -62,6 +62,9 @@ public record RunFolder(Path path) {
     static RunFolder fresh(Path path) throws IOException {
         RunFolder folder = new RunFolder(path);
         if (!Files.exists(path)) {
+            if (Files.isSymbolicLink(path)) {
+                throw new IllegalArgumentException("--out " + path + ": expected a folder, found a link to nothing");
+            }
             return folder;
         }
         if (!Files.isDirectory(path)) {

@@ -53,8 +53,7 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
         } catch (IOException e) {
             throw new IOException(
                     "cannot write the feature cache to " + folder + " ("
-                            + e.getClass().getSimpleName() + ": " + e.getMessage()
-                            + "); choose another folder with --cache-dir, or disable it with --no-cache",
+                            + AtomicFile.reason(e) + "); choose another folder with --cache-dir, or disable it with --no-cache",
                     e);
         }
         return new FeatureCache(folder, shared.isEmpty(), messages);

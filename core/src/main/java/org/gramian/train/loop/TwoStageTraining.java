@@ -360,7 +360,7 @@ public final class TwoStageTraining {
             List<Logits> all = scores.get();
             if (!reserved.getAndSet(true)) {
                 Parts parts = data.parts();
-                long images = parts.test().size()
+                int images = parts.test().size()
                         + Math.min(MAX_KNOWN, parts.training().size())
                         + parts.validation().size();
                 Duration took = cancellation.elapsed().minus(before);

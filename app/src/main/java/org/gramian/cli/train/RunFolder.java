@@ -93,11 +93,13 @@ public record RunFolder(Path path) {
 
     /** Whether a killed run wrote all files of the folder, and no configuration yet. */
     private boolean isLeftBehind(List<Path> content) throws IOException {
-        return content.isEmpty()
-                || (run().isExtended() || typedImages().isPresent())
-                        && content.stream()
-                                .map(file -> file.getFileName().toString())
-                                .allMatch(name -> BEFORE_CONFIGURATION.contains(name) || AtomicFile.isPartial(name));
+        if (content.isEmpty()) {
+            return true;
+        }
+        return (run().isExtended() || typedImages().isPresent())
+                && content.stream()
+                        .map(file -> file.getFileName().toString())
+                        .allMatch(name -> BEFORE_CONFIGURATION.contains(name) || AtomicFile.isPartial(name));
     }
 
     /** Stores the path of the images of a new run, absolute and as typed. */

@@ -1,37 +1,71 @@
+import com.sun.management.ThreadMXBean;
 import java.awt.image.BufferedImage;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.net.ServerSocket;
+import java.net.StandardProtocolFamily;
 import java.net.URI;
+import java.net.UnixDomainSocketAddress;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Comparator;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.zip.CRC32;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import java.util.zip.ZipOutputStream;
 import javax.imageio.ImageIO;
+import org.gramian.backbone.onnx.HostileGraphs;
 import org.gramian.backbone.weights.format.WeightFile;
+import org.gramian.cli.Main;
+import org.gramian.image.HostileImages;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
 import org.gramian.image.Mutation;
+import org.gramian.image.ReadResult;
 import org.gramian.model.Classifier;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.UnreadableImageException;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
@@ -66,12 +100,16 @@ class Attack {
             "--fine-tune",
             "2");
 
-    private final Path home;
+    final Path home;
     private final String jars;
-    private final Path work;
-    private final long seed;
+    final Path work;
+    final long seed;
     private final int clients;
     private final List<Row> table = new ArrayList<>();
+    private final List<String> details = new ArrayList<>(); // tables of single attacks
+    private long slowest; // of the commands of this process
+    private long maxMillis = HANG.toMillis();
+    private final Map<String, Cost> costs = new TreeMap<>(); // of decoders, by format
 
     private Attack(Path home, String jars, Path work, long seed, int clients) {
         this.home = home;
@@ -81,9 +119,16 @@ class Attack {
         this.clients = clients;
     }
 
-    /** One line of the result; the counts of failures come last. */
-    private record Row(
-            String attack, long cases, String outcome, long slowest, long crashes, long hangs, long changes) {
+    /** One line of the result: milliseconds and megabytes of the worst case; the counts of failures come last. */
+    record Row(
+            String attack,
+            long cases,
+            String outcome,
+            long slowest,
+            long megabytes,
+            long crashes,
+            long hangs,
+            long changes) {
         boolean failed() {
             return crashes + hangs + changes > 0;
         }
@@ -102,7 +147,7 @@ class Attack {
     }
 
     /** Ends an attack after a time or a number of cases, whichever comes first. */
-    private record Limit(double seconds, long cases) {
+    record Limit(double seconds, long cases) {
         boolean reached(long began, long done) {
             return done >= cases || System.nanoTime() - began >= seconds * 1e9;
         }
@@ -122,12 +167,25 @@ class Attack {
                 Long.parseLong(arguments[4]),
                 Integer.parseInt(arguments[5]));
         double seconds = Double.parseDouble(arguments[6]);
-        switch (arguments[0]) {
-            case "cases-images" -> attack.cases("images", limit(arguments), attack.images());
-            case "cases-models" -> attack.cases("models", limit(arguments), attack.models());
-            case "cases-weights" -> attack.cases("weights", limit(arguments), attack.weights());
-            default -> attack.run(arguments[0], seconds, arguments[7].equals("full"));
+        if (arguments[0].startsWith("cases-")) {
+            String kind = arguments[0].substring(6);
+            attack.cases(kind, limit(arguments), attack.test(kind));
+        } else {
+            attack.run(arguments[0], seconds, arguments[7].equals("full"));
         }
+    }
+
+    private Case test(String kind) throws Exception {
+        return switch (kind) {
+            case "images" -> images();
+            case "decoders" -> decoders();
+            case "models" -> models();
+            case "weights" -> weights();
+            case "graphs" -> graphs();
+            case "resume" -> resume();
+            case "files" -> files();
+            default -> throw new IllegalArgumentException(kind);
+        };
     }
 
     private static Limit limit(String[] arguments) {
@@ -137,33 +195,75 @@ class Attack {
     /** Runs one part or {@code all}: each for its share of the time, or in the full form for its number of cases. */
     private void run(String part, double seconds, boolean full) throws Exception {
         System.err.println("attack: training the model; seed " + seed);
+        delete(work.resolve("model"));
         long began = System.nanoTime();
         byte[] reference = trained(work.resolve("model"));
         double training = (System.nanoTime() - began) / 1e9;
-        boolean all = part.equals("all");
-        if (all || part.equals("images")) {
-            inChild("images", "mutated images through predict", limit(full, 10_000, 0.22 * seconds));
+        Predicate<String> runs = part.equals("all") ? name -> full || !name.equals("spark") : part::equals;
+        if (runs.test("images")) {
+            inChild("images", "mutated images through predict", limit(full, 10_000, 0.1 * seconds));
             commandLine();
         }
-        if (all || part.equals("models")) {
-            inChild("models", "mutated models through load", limit(full, 5_000, 0.16 * seconds));
+        if (runs.test("decoders")) {
+            inChild("decoders", "mutated and crafted images, one decoder", limit(full, 10_200, 0.1 * seconds));
         }
-        if (all || part.equals("weights")) {
-            inChild("weights", "mutated weight files through load", limit(full, 2_000, 0.1 * seconds));
+        if (runs.test("models")) {
+            inChild("models", "mutated models through load", limit(full, 5_000, 0.08 * seconds));
         }
-        if (all || part.equals("kills")) {
-            kills(reference, training, limit(full, 100, 0.26 * seconds));
+        if (runs.test("weights")) {
+            inChild("weights", "mutated weight files through load", limit(full, 2_000, 0.05 * seconds));
         }
-        if (all || part.equals("load")) {
-            server(full ? 3600 : 0.26 * seconds);
+        if (runs.test("graphs")) {
+            inChild("graphs", "hostile ONNX graphs", limit(full, 2_000, 0.12 * seconds));
         }
-        System.out.println("| attack | cases | outcome | slowest | crashes | hangs | silent changes |");
-        System.out.println("|---|---:|---|---:|---:|---:|---:|");
+        if (runs.test("resume")) {
+            inChild("resume", "hostile run folders through --resume", limit(full, 500, 0.1 * seconds));
+        }
+        if (runs.test("files")) {
+            inChild("files", "pipes, devices and links as files", new Limit(600, specials().size() * LINES.size()));
+        }
+        AttackCommands commands = new AttackCommands(this);
+        if (runs.test("folders")) {
+            table.add(commands.readOnly());
+            table.add(commands.emptyFiles());
+        }
+        if (runs.test("memory")) {
+            table.add(commands.littleMemory());
+            table.add(commands.littleMemoryOfServer());
+        }
+        if (runs.test("names")) {
+            table.add(commands.names());
+        }
+        if (runs.test("slow")) {
+            table.add(commands.slowClients());
+        }
+        if (runs.test("reload")) {
+            table.add(commands.reload(limit(full, 2_000, 0.06 * seconds)));
+        }
+        if (runs.test("spark")) {
+            table.add(commands.spark());
+        }
+        if (runs.test("kills")) {
+            kills(reference, training, limit(full, 100, 0.15 * seconds));
+        }
+        if (runs.test("load")) {
+            server(full ? 3600 : 0.15 * seconds);
+        }
+        System.out.println("| attack | cases | outcome | slowest | memory | crashes | hangs | silent changes |");
+        System.out.println("|---|---:|---|---:|---:|---:|---:|---:|");
         for (Row row : table) {
             System.out.printf(
-                    "| %s | %d | %s | %d ms | %d | %d | %d |%n",
-                    row.attack, row.cases, row.outcome, row.slowest, row.crashes, row.hangs, row.changes);
+                    "| %s | %d | %s | %d ms | %d MB | %d | %d | %d |%n",
+                    row.attack,
+                    row.cases,
+                    row.outcome,
+                    row.slowest,
+                    row.megabytes,
+                    row.crashes,
+                    row.hangs,
+                    row.changes);
         }
+        details.forEach(System.out::println);
         System.exit(table.stream().anyMatch(Row::failed) ? 1 : 0);
     }
 
@@ -176,8 +276,11 @@ class Attack {
     private void inChild(String kind, String name, Limit limit) throws IOException, InterruptedException {
         System.err.println("attack: " + name + ", " + limit);
         Path log = work.resolve(kind + ".log");
-        Process child = new ProcessBuilder(
-                        java("Attack", "cases-" + kind, home, jars, work, seed, clients, limit.seconds, limit.cases))
+        List<String> line = java("Attack", "cases-" + kind, home, jars, work, seed, clients, limit.seconds, limit.cases);
+        if (kind.equals("decoders")) { // growth of the process is then that of native memory
+            line.addAll(1, List.of("-Xms1g", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"));
+        }
+        Process child = new ProcessBuilder(line)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
@@ -189,10 +292,12 @@ class Attack {
             long[] n = Arrays.stream(last.substring(7).split(" "))
                     .mapToLong(Long::parseLong)
                     .toArray();
-            table.add(new Row(name, n[0], n[1] + " accepted, " + (n[0] - n[1]) + " refused", n[2], n[3], n[4], n[5]));
+            table.add(
+                    new Row(name, n[0], n[1] + " accepted, " + (n[0] - n[1]) + " refused", n[2], n[6], n[3], n[4], n[5]));
+            lines.stream().filter(text -> text.startsWith("| ")).forEach(details::add);
         } else {
-            table.add(new Row(
-                    name, 0, ended ? "exit code " + child.exitValue() : "no end", 0, ended ? 1 : 0, ended ? 0 : 1, 0));
+            String outcome = ended ? "exit code " + child.exitValue() : "no end";
+            table.add(new Row(name, 0, outcome, 0, 0, ended ? 1 : 0, ended ? 0 : 1, 0));
         }
         if (table.getLast().failed()) {
             lines.forEach(System.err::println);
@@ -203,7 +308,7 @@ class Attack {
     private void cases(String kind, Limit limit, Case test) {
         AtomicLong started = new AtomicLong(System.nanoTime());
         AtomicLong number = new AtomicLong();
-        long[] counts = new long[6]; // cases, accepted, slowest, crashes, hangs, silent changes
+        long[] counts = new long[7]; // cases, accepted, slowest, crashes, hangs, silent changes, megabytes
         Thread.ofPlatform().daemon().start(() -> {
             while (System.nanoTime() - started.get() < HANG.toNanos()) {
                 try {
@@ -213,14 +318,19 @@ class Attack {
                 }
             }
             System.out.println("hang: case " + number + ", file " + work.resolve(kind + ".case"));
-            System.out.printf(
-                    "result %d %d %d %d 1 %d%n", number.get(), counts[1], HANG.toMillis(), counts[3], counts[5]);
-            System.out.flush();
-            Runtime.getRuntime().halt(0);
+            for (var stack : Thread.getAllStackTraces().entrySet()) {
+                System.out.println(stack.getKey());
+                Arrays.stream(stack.getValue()).forEach(frame -> System.out.println("    " + frame));
+            }
+            counts[2] = HANG.toMillis();
+            counts[4]++;
+            end(counts);
         });
         long began = System.nanoTime();
+        slowest = 0;
         for (long i = 0; !limit.reached(began, i) && counts[3] + counts[5] < 5; i++) {
             number.set(i);
+            long before = Memory.reset();
             started.set(System.nanoTime());
             try {
                 if (test.accepts(new SplittableRandom(seed * 1_000_003 + i))) {
@@ -237,12 +347,50 @@ class Attack {
                 keep(kind, i);
             }
             counts[0]++;
-            counts[2] = Math.max(counts[2], (System.nanoTime() - started.get()) / 1_000_000);
+            long millis = (System.nanoTime() - started.get()) / 1_000_000;
+            long megabytes = (Memory.peak("self") - before) >> 20;
+            counts[2] = Math.max(counts[2], slowest > 0 ? slowest : millis);
+            counts[6] = Math.max(counts[6], megabytes);
+            if (kind.equals("graphs") && megabytes > 1_024) {
+                counts[3]++;
+                System.out.println("case " + i + " took " + megabytes + " MB");
+                keep(kind, i);
+            }
         }
-        System.out.printf(
-                "result %d %d %d %d %d %d%n", counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
+        costs.forEach((format, cost) -> System.out.println("| " + format + " | " + cost + " |"));
+        end(counts);
+    }
+
+    private static void end(long[] counts) {
+        System.out.println(
+                "result " + Arrays.stream(counts).mapToObj(Long::toString).collect(Collectors.joining(" ")));
         System.out.flush();
         Runtime.getRuntime().halt(0);
+    }
+
+    /** Resident memory of a process as Linux tells it; zero elsewhere. */
+    static final class Memory {
+        private Memory() {}
+
+        /** Lets the peak of this process begin again, and returns it. */
+        static long reset() {
+            try {
+                Files.writeString(Path.of("/proc/self/clear_refs"), "5");
+            } catch (IOException e) {
+                return peak("self"); // the peak of all cases
+            }
+            return peak("self");
+        }
+
+        static long peak(Object process) {
+            try (Stream<String> lines = Files.lines(Path.of("/proc/" + process + "/status"))) {
+                return lines.filter(line -> line.startsWith("VmHWM:"))
+                        .mapToLong(line -> 1024 * Long.parseLong(line.replaceAll("\\D", "")))
+                        .sum();
+            } catch (IOException | UncheckedIOException e) {
+                return 0; // it has ended
+            }
+        }
     }
 
     private void keep(String kind, long number) {
@@ -257,11 +405,16 @@ class Attack {
     private byte[] mutant(String kind, List<byte[]> originals, List<byte[]> others, SplittableRandom random)
             throws IOException {
         byte[] original = originals.get(random.nextInt(originals.size()));
+        byte[] mutant = mutated(original, others, random);
+        Files.write(work.resolve(kind + ".case"), mutant);
+        return mutant;
+    }
+
+    static byte[] mutated(byte[] original, List<byte[]> others, SplittableRandom random) {
         byte[] mutant = original;
         while (Arrays.equals(mutant, original)) {
             mutant = Mutation.values()[random.nextInt(Mutation.values().length)].apply(original, others, random);
         }
-        Files.write(work.resolve(kind + ".case"), mutant);
         return mutant;
     }
 
@@ -290,14 +443,81 @@ class Attack {
         };
     }
 
+    /** Worst cost of a decoder: of a file of more bytes than declared pixels by bytes, else by pixels. */
+    private static final class Cost {
+        private long cases;
+        private double seconds;
+        private final double[] worst = new double[4]; // seconds and bytes for a byte, seconds and bytes for a pixel
+
+        void add(long fileBytes, long pixels, double time, long memory) {
+            cases++;
+            seconds = Math.max(seconds, time);
+            int kind = fileBytes >= pixels ? 0 : 2;
+            double size = Math.max(100_000, Math.max(fileBytes, pixels)); // constant costs count as those of 100 kB
+            worst[kind] = Math.max(worst[kind], time / size);
+            worst[kind + 1] = Math.max(worst[kind + 1], memory / size);
+        }
+
+        boolean isOver() {
+            return worst[0] > 1e-6 || worst[2] > 1e-6 || worst[1] > 400 || worst[3] > 400;
+        }
+
+        @Override
+        public String toString() {
+            return "%d | %.2f s | %.2f s | %.0f MB | %.2f s | %.0f MB"
+                    .formatted(cases, seconds, 1e6 * worst[0], worst[1], 1e6 * worst[2], worst[3]);
+        }
+    }
+
+    /** Measures the processor time of this thread, all that it allocates, and growth of native memory. */
+    private Case decoders() throws IOException {
+        List<byte[]> originals = imageFiles();
+        Iterator<byte[]> crafted = HostileImages.crafted().iterator();
+        ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
+        ThreadMXBean thread = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        return random -> {
+            byte[] file = crafted.hasNext() ? crafted.next() : mutant("decoders", originals, originals, random);
+            long pixels = reader.pixels(file);
+            long native0 = Memory.reset();
+            long allocated = thread.getCurrentThreadAllocatedBytes();
+            long began = thread.getCurrentThreadCpuTime();
+            boolean accepted = reader.read(file) instanceof ReadResult.Readable;
+            double time = 1e-9 * (thread.getCurrentThreadCpuTime() - began);
+            long memory = thread.getCurrentThreadAllocatedBytes() - allocated + Memory.peak("self") - native0;
+            String format = HostileImages.format(file).map(Enum::name).orElse("other");
+            Cost cost = costs.computeIfAbsent(format, _ -> new Cost());
+            cost.add(file.length, pixels, time, memory);
+            if (cost.isOver()) {
+                Files.write(work.resolve("decoders.case"), file);
+                costs.put(format, new Cost());
+                throw new AssertionError(
+                        format + " of " + file.length + " bytes and " + pixels + " pixels is over the bound: " + cost);
+            }
+            return accepted;
+        };
+    }
+
+    /** Half of the models have valid checksums: these may load. */
     private Case models() throws IOException {
         List<byte[]> sound = List.of(Files.readAllBytes(model()));
         List<byte[]> others = imageFiles();
         Path path = work.resolve("models.case");
         return random -> {
-            mutant("models", sound, others, random);
+            boolean sealed = random.nextBoolean();
+            if (sealed) {
+                seal(model(), path, Map.of(), random);
+            } else {
+                mutant("models", sound, others, random);
+            }
             try (Classifier classifier = Classifier.load(path)) {
-                throw new SilentChange("a damaged model was loaded: " + classifier.classes());
+                if (!sealed) {
+                    throw new SilentChange("a damaged model was loaded: " + classifier.classes());
+                }
+                double probability = classifier.predict(others.getFirst()).probability();
+                if (!(probability >= 0 && probability <= 1.000001)) {
+                    throw new SilentChange("probability " + probability);
+                }
+                return true;
             } catch (ModelFileException refused) {
                 if (!refused.getMessage().startsWith(path + ": ")) {
                     throw new AssertionError("expected the name of the file", refused);
@@ -307,6 +527,50 @@ class Attack {
         };
     }
 
+    /** Writes a file of tensors with a part of it changed and checksums that fit. */
+    static void seal(Path from, Path to, Map<String, String> more, SplittableRandom random) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            TensorFile file = Safetensors.read(from, arena);
+            Map<String, String> metadata = new LinkedHashMap<>(file.metadata());
+            Map<String, StoredTensor> tensors = new LinkedHashMap<>(file.tensors());
+            String key = List.copyOf(metadata.keySet()).get(random.nextInt(metadata.size()));
+            String name = List.copyOf(tensors.keySet()).get(random.nextInt(tensors.size()));
+            StoredTensor tensor = tensors.get(name);
+            switch (more.isEmpty() ? random.nextInt(6) : 6) {
+                case 0 -> metadata.remove(key);
+                case 1 -> {
+                    byte[] text = (metadata.get(key) + " ").getBytes(StandardCharsets.UTF_8);
+                    metadata.put(key, new String(mutated(text, List.of(text), random), StandardCharsets.UTF_8));
+                }
+                case 2 -> {
+                    String extreme = List.of("0", "-1", "1e308", "99999999999", "NaN").get(random.nextInt(5));
+                    int skipped = random.nextInt(8);
+                    AtomicLong found = new AtomicLong();
+                    metadata.put(
+                            key,
+                            Pattern.compile("-?\\d+(\\.\\d+)?(E-?\\d+)?")
+                                    .matcher(metadata.get(key))
+                                    .replaceAll(number -> found.getAndIncrement() == skipped ? extreme : number.group()));
+                }
+                case 3 -> tensors.put(random.nextBoolean() ? name + "2" : name, tensors.remove(name));
+                case 4 -> tensors.put(
+                        name,
+                        new StoredTensor(tensor.type(), Shape.of(tensor.shape().elements()), tensor.data()));
+                case 5 -> {
+                    MemorySegment data = arena.allocate(Math.max(8, tensor.data().byteSize()), 8)
+                            .asSlice(0, tensor.data().byteSize());
+                    data.copyFrom(tensor.data());
+                    for (int i = random.nextInt(4); i >= 0 && data.byteSize() > 0; i--) {
+                        data.set(ValueLayout.JAVA_BYTE, random.nextLong(data.byteSize()), (byte) random.nextInt());
+                    }
+                    tensors.put(name, new StoredTensor(tensor.type(), tensor.shape(), data));
+                }
+                default -> metadata.putAll(more);
+            }
+            Safetensors.writeChecked(to, tensors, metadata);
+        }
+    }
+
     /** Weight files of others have no checksum that covers every bit: they must end in tensors or in a reason. */
     private Case weights() throws IOException {
         List<byte[]> originals = new ArrayList<>();
@@ -314,7 +578,11 @@ class Attack {
         originals.add(Files.readAllBytes(model()));
         Path path = work.resolve("weights.case");
         return random -> {
-            mutant("weights", originals, originals, random);
+            if (random.nextBoolean()) {
+                Files.write(path, pickled(originals.getFirst(), random));
+            } else {
+                mutant("weights", originals, originals, random);
+            }
             try (Arena arena = Arena.ofConfined()) {
                 for (StoredTensor tensor :
                         WeightFile.read(path, arena, _ -> {}).tensors().values()) {
@@ -327,7 +595,263 @@ class Attack {
         };
     }
 
-    private List<byte[]> imageFiles() throws IOException {
+    /** A sound archive of PyTorch whose pickle, or another entry, is damaged or random: the checksum of the entry fits. */
+    private static byte[] pickled(byte[] archive, SplittableRandom random) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        boolean every = random.nextInt(4) == 0;
+        try (ZipInputStream in = new ZipInputStream(new ByteArrayInputStream(archive));
+                ZipOutputStream out = new ZipOutputStream(bytes)) {
+            for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
+                byte[] content = in.readAllBytes();
+                if (entry.getName().endsWith("/data.pkl") && random.nextInt(4) == 0) { // operations and small arguments
+                    content = new byte[1 << random.nextInt(16)];
+                    byte[] operations = "(.0KJMXB}]ebaqrhjRQtlsuNGI\u0080\u0085\u0086\u0087\u0088\u0089\u008ac".getBytes(StandardCharsets.ISO_8859_1);
+                    for (int i = 0; i < content.length; i++) {
+                        content[i] = random.nextInt(4) == 0 ? (byte) random.nextInt(4) : operations[random.nextInt(operations.length)];
+                    }
+                } else if (content.length > 0 && (every || entry.getName().endsWith("/data.pkl"))) {
+                    content = mutated(content, List.of(content), random);
+                }
+                CRC32 checksum = new CRC32();
+                checksum.update(content);
+                ZipEntry stored = new ZipEntry(entry.getName());
+                stored.setMethod(ZipEntry.STORED);
+                stored.setSize(content.length);
+                stored.setCrc(checksum.getValue());
+                out.putNextEntry(stored);
+                out.write(content);
+            }
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Graphs through the command line as backbones, and within models whose checksums fit. */
+    private Case graphs() throws IOException {
+        List<byte[]> crafted = List.copyOf(HostileGraphs.crafted().values());
+        Iterator<byte[]> first = crafted.iterator();
+        maxMillis = 5_000;
+        Path exported = work.resolve("exported.onnx");
+        command("export", model(), exported);
+        List<byte[]> sound = List.of(
+                Files.readAllBytes(exported),
+                Files.readAllBytes(home.resolve("core/src/test/resources/models/small-backbone.onnx")));
+        Path path = work.resolve("graphs.case");
+        Path named = work.resolve("graph.onnx");
+        return random -> {
+            if (first.hasNext()) {
+                Files.write(path, first.next());
+            } else if (random.nextBoolean()) {
+                Files.write(path, HostileGraphs.random(random));
+            } else {
+                mutant("graphs", random.nextInt(4) == 0 ? crafted : sound, crafted, random);
+            }
+            Files.copy(path, named, StandardCopyOption.REPLACE_EXISTING);
+            String text = Base64.getEncoder().encodeToString(Files.readAllBytes(path));
+            Path model = work.resolve("graph.safetensors");
+            seal(model(), model, Map.of("network", text, "backbone", "hostile"), random);
+            if (command("show", model) == 0) {
+                throw new SilentChange("a model with another graph was read");
+            }
+            command("predict", named, textures().resolve("dotted/dotted_01.jpg"));
+            return command("backbones", named) == 0
+                    && command("weights", "import", "hostile", named, "--weights-dir", work.resolve("hostile")) == 0;
+        };
+    }
+
+    /** Runs a command in this process; fails unless it ends in time with a code and a sentence for users. */
+    private int command(Object... arguments) {
+        long began = System.nanoTime();
+        StringWriter text = new StringWriter();
+        PrintWriter writer = new PrintWriter(text, true);
+        int code = Main.commandLine()
+                .setOut(writer)
+                .setErr(writer)
+                .execute(Stream.of(arguments).map(Object::toString).toArray(String[]::new));
+        requireSentence(code, text.toString(), List.of(arguments));
+        long millis = (System.nanoTime() - began) / 1_000_000;
+        slowest = Math.max(slowest, millis);
+        if (millis > maxMillis) {
+            throw new AssertionError(millis + " ms for " + List.of(arguments));
+        }
+        return code;
+    }
+
+    static void requireSentence(int code, String output, List<?> line) {
+        boolean known = Set.of(0, 2, 3, 4, 5).contains(code) || code == 1 && output.contains("out of memory");
+        if (!known || output.contains("\tat ") || output.contains("internal error") || output.contains("Exception")) {
+            throw new AssertionError("exit code " + code + " of " + line + ": " + output);
+        }
+    }
+
+    /** Damages a file of an interrupted run, or replaces it, and resumes: a model may change only by its configuration. */
+    private Case resume() throws IOException, InterruptedException {
+        Path sound = work.resolve("interrupted");
+        delete(sound);
+        List<Object> line = new ArrayList<>(List.of("train", textures(), "--out", sound, "--crops", "center:32"));
+        line.addAll(TRAIN);
+        line.set(line.indexOf("12"), "2");
+        line.set(line.lastIndexOf("2"), "5"); // epochs of fine-tuning
+        Process training = start(work.resolve("train.log"), line.toArray());
+        while (training.isAlive() && !Files.exists(sound.resolve("stage1.json"))) { // while it fine-tunes
+            Thread.sleep(2);
+        }
+        training.destroyForcibly().waitFor();
+        Path whole = work.resolve("uninterrupted");
+        delete(whole);
+        line.set(line.indexOf(sound), whole);
+        command(line.toArray());
+        byte[] reference = Files.readAllBytes(whole.resolve("model.safetensors"));
+        Path out = work.resolve("resumed");
+        Path outside = Files.createDirectories(work.resolve("outside"));
+        List<Path> specials = specials();
+        return random -> {
+            delete(out);
+            copy(sound, out);
+            delete(outside);
+            copy(sound, outside);
+            List<Path> files;
+            try (Stream<Path> all = Files.list(out)) {
+                files = all.filter(Files::isRegularFile).sorted().toList();
+            }
+            Path file = files.get(random.nextInt(files.size()));
+            String name = file.getFileName().toString();
+            boolean sealed = name.endsWith(".safetensors") && random.nextBoolean();
+            if (sealed) {
+                seal(outside.resolve(name), file, Map.of(), random);
+            } else if (random.nextInt(4) == 0) {
+                Files.delete(file);
+                Path special = random.nextBoolean()
+                        ? outside.resolve(name)
+                        : specials.get(random.nextInt(specials.size()));
+                Files.createSymbolicLink(file, special);
+            } else if (Files.size(file) > 0) {
+                byte[] content = Files.readAllBytes(file);
+                Files.write(file, mutated(content, List.of(content), random));
+            }
+            Files.writeString(work.resolve("resume.case"), file + (sealed ? " with valid checksums" : ""));
+            Map<Path, byte[]> before = contents(outside);
+            boolean done = command("train", "--resume", out, "--threads", "1", "--device", "cpu") == 0;
+            Map<Path, byte[]> after = contents(outside);
+            if (!before.keySet().equals(after.keySet())
+                    || before.keySet().stream().anyMatch(one -> !Arrays.equals(before.get(one), after.get(one)))) {
+                throw new SilentChange("a file outside changed through a link in place of " + name);
+            }
+            if (done
+                    && !sealed
+                    && !Set.of("config.yaml", "images.txt", "audit.json").contains(name)
+                    && !Arrays.equals(Files.readAllBytes(out.resolve("model.safetensors")), reference)) {
+                throw new SilentChange("the model of a run with a damaged " + name + " differs");
+            }
+            return done;
+        };
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        Files.createDirectories(to);
+        for (Map.Entry<Path, byte[]> file : contents(from).entrySet()) {
+            Files.write(to.resolve(file.getKey().getFileName()), file.getValue());
+        }
+    }
+
+    private static Map<Path, byte[]> contents(Path folder) throws IOException {
+        Map<Path, byte[]> contents = new TreeMap<>();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                contents.put(file, Files.readAllBytes(file));
+            }
+        }
+        return contents;
+    }
+
+    /** What is no file: pipe, devices, socket, folder, links to nothing and to themselves. */
+    List<Path> specials() throws IOException, InterruptedException {
+        Path folder = work.resolve("specials");
+        List<Path> specials = new ArrayList<>(Stream.of("pipe", "socket", "folder", "lost", "loop")
+                .map(folder::resolve)
+                .toList());
+        if (Files.notExists(folder)) {
+            Files.createDirectories(folder);
+            new ProcessBuilder("mkfifo", specials.get(0).toString()).start().waitFor();
+            ServerSocketChannel.open(StandardProtocolFamily.UNIX)
+                    .bind(UnixDomainSocketAddress.of(specials.get(1)));
+            Files.createDirectory(specials.get(2));
+            Files.createSymbolicLink(specials.get(3), folder.resolve("nothing"));
+            Files.createSymbolicLink(specials.get(4), specials.get(4));
+        }
+        for (String device : List.of("zero", "full", "random", "null")) {
+            specials.add(Path.of("/dev", device));
+        }
+        return specials;
+    }
+
+    /** Command lines with a link {@code SPECIAL.onnx} and the like to what is no file. */
+    private static final List<String> LINES = List.of(
+            "predict MODEL SPECIAL.jpg",
+            "predict MODEL ODD --format jsonl",
+            "predict SPECIAL.safetensors IMAGE",
+            "predict SPECIAL.onnx IMAGE",
+            "predict MODEL IMAGE --out SPECIAL.txt",
+            "show SPECIAL.safetensors",
+            "backbones SPECIAL.onnx",
+            "weights import mine SPECIAL.onnx --weights-dir HOSTILE",
+            "weights import squeezenet SPECIAL.pth --weights-dir HOSTILE",
+            "train ODD --dry-run --backbone SPECIAL.onnx",
+            "train ODD --dry-run --backbone filters",
+            "train TEXTURES --dry-run --config SPECIAL.yaml",
+            "train TEXTURES --dry-run --labels SPECIAL.csv",
+            "train SPECIAL.csv --dry-run",
+            "train TEXTURES --backbone filters --epochs 1 --fine-tune 0 --no-report --out SPECIAL.run",
+            "train --resume SPECIAL.run",
+            "extend SPECIAL.run TEXTURES",
+            "evaluate MODEL SPECIAL.csv",
+            "evaluate MODEL ODD",
+            "audit ODD",
+            "audit TEXTURES --json SPECIAL.json",
+            "explain MODEL SPECIAL.jpg HOSTILE.png",
+            "explain MODEL IMAGE SPECIAL.png",
+            "export MODEL SPECIAL.onnx",
+            "report SPECIAL.run",
+            "compare SPECIAL.json SPECIAL.json");
+
+    private Case files() throws IOException, InterruptedException {
+        List<Path> specials = specials();
+        AtomicInteger next = new AtomicInteger();
+        Path odd = work.resolve("odd");
+        return _ -> {
+            int i = next.getAndIncrement();
+            Path special = specials.get(i / LINES.size());
+            delete(odd);
+            for (String name : List.of("dotted", "striped")) {
+                copy(textures().resolve(name), odd.resolve(name));
+            }
+            Files.createSymbolicLink(odd.resolve("dotted/odd.jpg"), special);
+            Files.createSymbolicLink(odd.resolve("odd"), special);
+            String line = LINES.get(i % LINES.size());
+            Files.writeString(work.resolve("files.case"), special + ": " + line);
+            List<String> words = new ArrayList<>();
+            for (String word : line.split(" ", -1)) {
+                if (word.startsWith("SPECIAL")) {
+                    Path link = work.resolve(word);
+                    Files.deleteIfExists(link);
+                    Files.createSymbolicLink(link, special);
+                    words.add(link.toString());
+                } else {
+                    words.add(word.replace("MODEL", model().toString())
+                            .replace("ODD", odd.toString())
+                            .replace("TEXTURES", textures().toString())
+                            .replace("IMAGE", textures().resolve("dotted/dotted_01.jpg").toString())
+                            .replace("HOSTILE", work.resolve("hostile").toString()));
+                }
+            }
+            boolean done = command(words.toArray()) == 0;
+            if (!Files.readAttributes(Path.of("/dev/null"), BasicFileAttributes.class).isOther()) {
+                throw new SilentChange("a device was replaced");
+            }
+            return done;
+        };
+    }
+
+    List<byte[]> imageFiles() throws IOException {
         List<byte[]> files = new ArrayList<>();
         for (Path path : List.of(
                 home.resolve("docs/examples/textures/dotted/dotted_01.jpg"),
@@ -353,15 +877,15 @@ class Attack {
 
     // The command line.
 
-    private Path model() {
+    Path model() {
         return work.resolve("model/model.safetensors");
     }
 
-    private Path textures() {
+    Path textures() {
         return home.resolve("docs/examples/textures");
     }
 
-    private List<String> java(Object... arguments) {
+    List<String> java(Object... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
@@ -372,7 +896,7 @@ class Attack {
         return command;
     }
 
-    private Process start(Path log, Object... arguments) throws IOException {
+    Process start(Path log, Object... arguments) throws IOException {
         List<Object> all = new ArrayList<>(List.of("org.gramian.cli.Main"));
         all.addAll(List.of(arguments));
         return new ProcessBuilder(java(all.toArray()))
@@ -418,6 +942,7 @@ class Attack {
                 count,
                 "exit code " + process.exitValue(),
                 (System.nanoTime() - began) / 1_000_000,
+                0,
                 crash ? 1 : 0,
                 ended ? 0 : 1,
                 0));
@@ -472,7 +997,7 @@ class Attack {
             }
         }
         table.add(new Row(
-                "kills with resume", kills, finished + " trainings ended the same", slowest, crashes, hangs, changes));
+                "kills with resume", kills, finished + " trainings ended the same", slowest, 0, crashes, hangs, changes));
     }
 
     private Process again(Path out) throws IOException {
@@ -545,6 +1070,7 @@ class Attack {
                     load.requests.get(),
                     outcome,
                     load.slowest.get(),
+                    memory.stream().mapToLong(Long::longValue).max().orElse(0) >> 20,
                     load.failed.get() + (alive ? 0 : 1) + (grows ? 1 : 0),
                     load.hangs.get(),
                     load.changes.get()));
@@ -552,12 +1078,12 @@ class Attack {
             process.destroy();
             if (!process.waitFor(60, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
-                table.add(new Row("end of the server", 1, "no end after SIGTERM", 60_000, 0, 1, 0));
+                table.add(new Row("end of the server", 1, "no end after SIGTERM", 60_000, 0, 0, 1, 0));
             }
         }
     }
 
-    private static HttpRequest post(URI uri, byte[] body) {
+    static HttpRequest post(URI uri, byte[] body) {
         return HttpRequest.newBuilder(uri)
                 .timeout(HANG)
                 .header("Content-Type", "image/jpeg")
@@ -566,7 +1092,7 @@ class Attack {
     }
 
     /** Compares answers but for rounding: the last bits of the head's float32 sums depend on the size of the batch. */
-    private static boolean same(String answer, String other) {
+    static boolean same(String answer, String other) {
         if (!NUMBER.matcher(answer).replaceAll("#").equals(NUMBER.matcher(other).replaceAll("#"))) {
             return false;
         }
@@ -581,7 +1107,7 @@ class Attack {
         return IntStream.range(0, found.length).allMatch(i -> Math.abs(found[i] - expected[i]) < ROUNDING);
     }
 
-    private static String firstAnswer(HttpClient client, URI uri, byte[] sound, Process process, Path log)
+    static String firstAnswer(HttpClient client, URI uri, byte[] sound, Process process, Path log)
             throws IOException, InterruptedException {
         for (int i = 0; i < 120 && process.isAlive(); i++) {
             try {

@@ -2,6 +2,7 @@
 -- in SITE_FILES, to be copied.
 local page = os.getenv("SITE_PAGE")
 local files = os.getenv("SITE_FILES")
+local index = os.getenv("SITE_INDEX")
 
 local function outside(target)
   return target:match("^%a[%w+.-]*:") or target:match("^//") or target:match("^#") or target == ""
@@ -54,4 +55,40 @@ end
 -- Wide tables scroll by themselves, so that a page stays as wide as a phone.
 function Table(table)
   return pandoc.Div({ table }, pandoc.Attr("", { "scroll" }, { tabindex = "0", role = "region", ["aria-label"] = "table" }))
+end
+
+local function quoted(text)
+  return '"' .. text:gsub("%s+", " "):gsub('[\\"]', "\\%0"):gsub("<", "\\u003c") .. '"'
+end
+
+-- Text with a blank after each paragraph and cell of a table.
+local function spaced(block)
+  local function blank(plain)
+    plain.content:insert(pandoc.Space())
+    return plain
+  end
+  return pandoc.utils.stringify(pandoc.walk_block(pandoc.Div({ block }), { Plain = blank, Para = blank }))
+end
+
+function Pandoc(doc)
+  local place = page:gsub("README%.md$", "index.html"):gsub("%.md$", ".html")
+  local list = assert(io.open(index, "a"))
+  local title, heading, id, text = nil, "", "", {}
+  local function section()
+    if title then
+      local words = { quoted(place .. "#" .. id), quoted(title), quoted(heading), quoted(table.concat(text, " ")) }
+      list:write("[", table.concat(words, ","), "],\n")
+    end
+  end
+  for _, block in ipairs(doc.blocks) do
+    if block.t == "Header" then
+      section()
+      heading, id, text = pandoc.utils.stringify(block), block.identifier, {}
+      title = title or heading
+    else
+      table.insert(text, spaced(block))
+    end
+  end
+  section()
+  list:close()
 end

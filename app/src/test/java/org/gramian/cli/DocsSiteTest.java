@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The documentation becomes a site, and no link within it is dead. */
 class DocsSiteTest {
@@ -61,6 +63,14 @@ class DocsSiteTest {
                 .content()
                 .contains("docs/guide.html", "style.css", "<nav")
                 .doesNotContain("href=\"docs/guide.md");
+        String index = Files.readString(out.resolve("search-index.js"));
+        JsonNode sections = JsonMapper.shared()
+                .readTree(index.substring(index.indexOf('['), index.lastIndexOf(',')) + "]"); // of a script
+        assertThat(sections.size()).isGreaterThan(200);
+        assertThat(sections).anySatisfy(section -> {
+            assertThat(section.get(0).stringValue()).isEqualTo("docs/inspect.html#train");
+            assertThat(section.get(3).stringValue()).contains("--false-alarms");
+        });
         try (Stream<Path> pages = Files.list(ROOT.resolve("docs"))) {
             assertThat(pages.map(page -> page.getFileName().toString()).filter(name -> name.endsWith(".md")))
                     .isNotEmpty()

@@ -20,7 +20,7 @@ class ReadmeTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
     /** Commands that take long, or do not end, and have tests of their own. */
-    private static final Set<String> CHECKS = Set.of("doctor", "serve");
+    private static final Set<String> CHECKS = Set.of("demo", "doctor", "serve");
 
     @Test
     void everyCommandOfTheReadmeSucceeds(@TempDir Path folder) throws IOException, InterruptedException {

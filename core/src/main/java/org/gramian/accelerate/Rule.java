@@ -5,6 +5,7 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rule that replaces a pattern of stages or layers by a fused layer. Values and gradients are those of the plain layers up to
@@ -48,7 +49,8 @@ public enum Rule {
     public static final String SWITCH = "GRAMIAN_ACCELERATE";
 
     private static volatile String selection = System.getenv().getOrDefault(SWITCH, "on");
-    private static volatile Set<Rule> enabled = parse(selection);
+    private static volatile @Nullable Set<Rule>
+            enabled; // parsed at first use: a class whose initializer throws cannot be used again
 
     /**
      * Selects the rules for models that are put on a device from now on.
@@ -72,6 +74,10 @@ public enum Rule {
      * @throws IllegalArgumentException if the text is none
      */
     public static Set<Rule> parse(String selection) {
+        return parse("accelerate", selection);
+    }
+
+    private static Set<Rule> parse(String source, String selection) {
         String text = selection.toLowerCase(Locale.ROOT);
         if (text.equals("on") || text.equals("off")) {
             return text.equals("on") ? EnumSet.allOf(Rule.class) : EnumSet.noneOf(Rule.class);
@@ -81,19 +87,26 @@ public enum Rule {
             rules.remove(Arrays.stream(values())
                     .filter(rule -> name.equals("-" + rule))
                     .findFirst()
-                    .orElseThrow(() ->
-                            new IllegalArgumentException("accelerate: expected on, off or names after a minus such as"
-                                    + " -stem, found '" + name + "'; rules: "
-                                    + Arrays.stream(values())
-                                            .map(Rule::toString)
-                                            .collect(Collectors.joining(", ")))));
+                    .orElseThrow(() -> new IllegalArgumentException(source
+                            + ": expected on, off or names after a minus such as"
+                            + " -stem, found '" + name + "'; rules: "
+                            + Arrays.stream(values()).map(Rule::toString).collect(Collectors.joining(", ")))));
         }
         return rules;
     }
 
-    /** Returns whether the rule is used. */
+    /**
+     * Returns whether the rule is used.
+     *
+     * @throws IllegalArgumentException if the environment variable selects rules that do not exist
+     */
     public boolean isEnabled() {
-        return enabled.contains(this);
+        Set<Rule> rules = enabled;
+        if (rules == null) {
+            rules = parse(SWITCH, selection); // it was not set by use
+            enabled = rules;
+        }
+        return rules.contains(this);
     }
 
     /** Returns the name, such as {@code side-stream}. */

@@ -159,6 +159,10 @@ public final class AtomicFile {
         return failure;
     }
 
+    public static boolean isPartial(String name) {
+        return name.startsWith(BEGIN) && name.endsWith(PARTIAL);
+    }
+
     /** Deletes partial files of killed processes in a folder; no other process may write there. */
     public static void sweep(Path folder) throws IOException {
         try (DirectoryStream<Path> partials = Files.newDirectoryStream(folder, BEGIN + "*" + PARTIAL)) {

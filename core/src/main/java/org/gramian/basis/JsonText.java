@@ -94,7 +94,7 @@ public final class JsonText {
      */
     public static <T> T read(Path file, Class<T> type, String content, String advice) throws IOException {
         try {
-            return JSON.readValue(file.toFile(), type);
+            return JSON.readValue(RegularFile.bytes(file), type);
         } catch (JacksonException damaged) {
             throw new IOException(file + ": expected " + content + ", found a damaged file; " + advice, damaged);
         }

@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.Optional;
 import org.gramian.image.FileHeader.Span;
 import org.gramian.image.ImageInfo.Colour;
-import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ReadResult.Problem;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +26,11 @@ final class JpegImage {
     /** Twice the scans of a common progressive file; each costs a pass over all pixels. */
     private static final int USUAL_SCANS = 20;
 
+    /** Pixels of all scans that any file may have, beyond the usual scans: 0.7 s. */
+    private static final long SCANNED_PIXELS = 100_000_000;
+
+    private static final int BLOCK = 16;
+
     /** A progressive file of 20 scans has about 100. */
     private static final int MAX_SEGMENTS = 2_000;
 
@@ -38,11 +42,11 @@ final class JpegImage {
         bounds.checkSize(frame.width(), frame.height());
         long pixels = (long) frame.width() * frame.height();
         bounds.checkLeastBytes(frame.width(), frame.height(), pixels / MAX_PIXELS_PER_BYTE);
-        checkScans(header, pixels, bounds.limits());
         if (header.segments > MAX_SEGMENTS) {
             throw UnreadableException.tooLarge("expected a JPEG of at most " + MAX_SEGMENTS + " segments, found "
                     + header.segments + "; it is damaged or malicious");
         }
+        checkScans(header);
         Image stored = image(header.forDecoder(), header, bounds);
         Orientation orientation = Orientation.of(content, header.exif);
         Colour colour = switch (frame.components()) {
@@ -57,15 +61,16 @@ final class JpegImage {
     }
 
     /** Rejects many nearly empty scans, which would take hours to decode. */
-    private static void checkScans(JpegHeader header, long pixels, ImageLimits limits) throws UnreadableException {
+    private static void checkScans(JpegHeader header) throws UnreadableException {
+        JpegHeader.Frame frame = header.frame();
+        long pixels = (long) Math.ceilDiv(frame.width(), BLOCK) * Math.ceilDiv(frame.height(), BLOCK) * BLOCK * BLOCK;
         if (header.layered() && !header.complete) {
             throw UnreadableException.truncated(
                     "expected a progressive JPEG with an end marker, found " + header.scans + " scans and no marker");
         }
-        if (header.scans > USUAL_SCANS && pixels * header.scans > USUAL_SCANS * limits.pixels()) {
-            throw UnreadableException.tooLarge(
-                    "expected a progressive JPEG whose scans have at most " + USUAL_SCANS * limits.pixels()
-                            + " pixels together, found " + header.scans + " scans of " + pixels);
+        if (header.scans > USUAL_SCANS && pixels * header.scans > SCANNED_PIXELS) {
+            throw UnreadableException.tooLarge("expected a JPEG of at most " + USUAL_SCANS + " scans, or of "
+                    + SCANNED_PIXELS + " pixels in all scans together, found " + header.scans + " scans of " + pixels);
         }
     }
 

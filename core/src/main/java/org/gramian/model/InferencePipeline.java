@@ -77,7 +77,7 @@ public final class InferencePipeline {
             if (workers == 1) {
                 while (loader.hasNext()) {
                     try (Batch batch = loader.next()) {
-                        collector.add(batch, engine.compute(batch.memory(), batch.shape(), kinds));
+                        collector.add(batch, compute(batch, kinds));
                     }
                 }
             } else {
@@ -94,8 +94,7 @@ public final class InferencePipeline {
             while (loader.hasNext() || !pending.isEmpty()) {
                 while (loader.hasNext() && pending.size() < workers) {
                     Batch batch = loader.next();
-                    pending.addLast(new Pending(
-                            batch, pool.submit(() -> engine.compute(batch.memory(), batch.shape(), kinds))));
+                    pending.addLast(new Pending(batch, pool.submit(() -> compute(batch, kinds))));
                 }
                 Pending first = pending.removeFirst();
                 try (Batch batch = first.batch) {
@@ -103,6 +102,13 @@ public final class InferencePipeline {
                 }
             }
         }
+    }
+
+    /** Computes nothing for a batch of unreadable images. */
+    private Map<Engine.Rows, float[][]> compute(Batch batch, Set<Engine.Rows> kinds) {
+        boolean readable =
+                batch.slots().stream().anyMatch(slot -> slot.problem().isEmpty());
+        return readable ? engine.compute(batch.memory(), batch.shape(), kinds) : Map.of();
     }
 
     /**

@@ -34,7 +34,8 @@ public record ExistingRun(Path folder) {
 
     private static final String SAMPLE = "sample.json";
 
-    private static final String EXTENDED = "extended.json";
+    /** Provenance of a run that extends another, written before the list of its images. */
+    public static final String EXTENDED = "extended.json";
 
     /** Never deleted: a deleted one could be locked twice. */
     static final String LOCK = ".lock";
@@ -61,7 +62,7 @@ public record ExistingRun(Path folder) {
     /** Returns the provenance of the run that this one extends; empty if it extends none. */
     Map<String, String> extended() throws IOException {
         Path file = folder.resolve(EXTENDED);
-        return Files.exists(file)
+        return isExtended()
                 ? JsonText.read(file, Extended.class, "provenance of the extended run", "extend it again")
                         .origin()
                 : Map.of();
@@ -73,6 +74,15 @@ public record ExistingRun(Path folder) {
 
     public boolean exists() {
         return Files.isRegularFile(folder.resolve(CONFIG));
+    }
+
+    /** Whether the run has one fold, and it is finished. */
+    public boolean isFinished() {
+        return exists() && new FoldFolder(folder).isDone();
+    }
+
+    public boolean isExtended() {
+        return Files.exists(folder.resolve(EXTENDED));
     }
 
     public Settings settings() {
@@ -156,8 +166,11 @@ public record ExistingRun(Path folder) {
         if (Lock.OURS.add(real)) {
             boolean held = false;
             try {
-                FileChannel channel =
-                        FileChannel.open(real.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                Path file = real.resolve(LOCK);
+                if (Files.exists(file)) {
+                    RegularFile.attributes(file);
+                }
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                 try {
                     held = channel.tryLock() != null;
                 } catch (OverlappingFileLockException _) {

@@ -2,6 +2,7 @@ package org.gramian.run;
 
 import de.siegmar.fastcsv.writer.CsvWriter;
 import de.siegmar.fastcsv.writer.LineDelimiter;
+import de.siegmar.fastcsv.writer.QuoteStrategies;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -86,8 +87,8 @@ public record Extension(TrainingRun trainer, Path run) {
         RunPlan plan = extended.plan(audit);
         extended.addFeatures(old, plan, out);
         Files.createDirectories(out);
-        write(out.resolve(IMAGES), all, parts);
         new ExistingRun(out).keep(new ExistingRun.Extended(origin(old, added)));
+        write(out.resolve(IMAGES), all, parts);
         return new Prepared(extended, audit, plan);
     }
 
@@ -263,7 +264,10 @@ public record Extension(TrainingRun trainer, Path run) {
     /** Writes the list with names as they are, since it is read again: unlike tables for spreadsheets, no name is quoted as text. */
     private static void write(Path list, Dataset all, List<SplitPart> parts) throws IOException {
         AtomicFile.putText(list, text -> {
-            CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
+            CsvWriter csv = CsvWriter.builder()
+                    .lineDelimiter(LineDelimiter.LF)
+                    .quoteStrategy(QuoteStrategies.ALWAYS) // keeps spaces at the ends of names
+                    .build(text);
             csv.writeRecord("path", "label", "fold");
             for (int i = 0; i < parts.size(); i++) {
                 Sample sample = all.samples().get(i);

@@ -1,9 +1,12 @@
 package org.gramian.run;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,6 +26,7 @@ record FoldFolder(Path path) {
     private static final String AFTER_FIRST = "stage1.json";
     private static final String FROZEN = "frozen.safetensors";
     private static final String FIRST_VALIDATION = "stage1-validation.json";
+    private static final String SOLVING = "solving.txt";
     private static final String FIRST = "first-model";
     private static final String ADVICE = "; resume with the original settings, or start a new run in another folder";
 
@@ -50,10 +54,26 @@ record FoldFolder(Path path) {
         return path.resolve(FROZEN);
     }
 
-    void keepFrozen(Evaluation evaluation, Optional<Evaluation> validation, Model model, ModelCard card)
+    /** @param solving time of comparing heads and solving the selected one, the limit of learned ones */
+    void keepFrozen(
+            Evaluation evaluation, Optional<Evaluation> validation, Model model, ModelCard card, Duration solving)
             throws IOException {
         keepFirst(evaluation, validation);
+        AtomicFile.putText(path.resolve(SOLVING), text -> text.write(solving + "\n"));
         ModelFile.write(frozen(), model, card);
+    }
+
+    /** Returns the time in which the model on frozen features was found; empty without one. */
+    Optional<Duration> solving() throws IOException {
+        Path file = path.resolve(SOLVING);
+        if (!Files.exists(file)) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Duration.parse(Files.readString(file).strip()));
+        } catch (DateTimeParseException e) {
+            throw new IOException(file + ": expected a time such as PT30S; start a new run", e);
+        }
     }
 
     /** Returns the validation set under the model before fine-tuning; empty without either. */
@@ -68,6 +88,7 @@ record FoldFolder(Path path) {
     void finish() throws IOException {
         Files.deleteIfExists(frozen());
         Files.deleteIfExists(checkpoint());
+        Files.deleteIfExists(path.resolve(SOLVING));
         Files.deleteIfExists(path.resolve(FIRST_VALIDATION)); // last: a resumed comparison reads it
     }
 
@@ -101,6 +122,13 @@ record FoldFolder(Path path) {
     /** Makes the model in the folder the result, also one that the run began with. */
     void removeMark() throws IOException {
         Files.deleteIfExists(path.resolve(FIRST));
+    }
+
+    /** Verifies all checksums of the model. */
+    void requireUndamaged() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            ModelFile.content(model(), arena);
+        }
     }
 
     void requireOrigin(Path model, Map<String, String> expected, List<String> classes) throws IOException {

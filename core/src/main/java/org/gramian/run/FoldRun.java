@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -99,6 +98,7 @@ final class FoldRun {
     Optional<FoldResult> run() throws IOException {
         if (folder.isDone()) {
             folder.requireOrigin(folder.model(), origin(), plan.dataset().classes());
+            folder.requireUndamaged();
             folder.finish(); // a killed run may have left a file
             return Optional.of(new FoldResult(
                     folder.path(),
@@ -143,23 +143,23 @@ final class FoldRun {
                 Optional<KnownImages> known = scores.known().get();
                 Measured measured = measured(outcome, scores);
                 keepOutOfFold(scores);
-                folder.keepFrozen(measured.evaluation, measured.validation, model, card(outcome, measured, known));
+                Duration solving = context.cancellation().elapsed().minus(begun);
+                folder.keepFrozen(
+                        measured.evaluation, measured.validation, model, card(outcome, measured, known), solving);
             });
         }
         try (Model model = InitialModel.model(
                 frozenFirst ? plan.secondHead(fold, head) : head,
                 plan.seed(),
                 extraction.extractor().network())) {
-            Duration solving = resumed
-                    ? ChronoUnit.FOREVER.getDuration()
-                    : context.cancellation().elapsed().minus(begun);
+            Duration before = context.cancellation().elapsed();
             Optional<Cancellation.Reason> early = frozenFirst
-                    ? train(model, recipe.training(), data(fold.parts()), training, rival(solving))
+                    ? train(model, recipe.training(), data(fold.parts()), training, rival())
                     : train(model, recipe, fitted, training, Optional.empty());
             if (frozenFirst && !resumed && recipe.stage2().epochs() == 0) {
-                double seconds = context.cancellation().elapsed().minus(begun).toNanos() / 1e9;
-                double solved = solving.toNanos() / 1e9;
-                context.send(new TrainEvent.HeadLearned(seconds - solved, solved));
+                Duration learning = context.cancellation().elapsed().minus(before);
+                Duration solving = folder.solving().orElse(Duration.ZERO);
+                context.send(new TrainEvent.HeadLearned(learning.toNanos() / 1e9, solving.toNanos() / 1e9));
             }
             if (early.filter(Cancellation.Reason.CANCELLED::equals).isPresent()) {
                 if (Files.exists(folder.frozen())) {
@@ -286,12 +286,15 @@ final class FoldRun {
     }
 
     /** Returns the solved head as the rival of a learned one, which has as much time; empty if it may gain as long as it does. */
-    private Optional<Rival> rival(Duration solving) throws IOException {
-        return plan.settings().get(TrainConfig.QUALITY) == Quality.BEST
+    private Optional<Rival> rival() throws IOException {
+        Optional<Duration> limit = folder.solving();
+        boolean free = plan.settings().get(TrainConfig.QUALITY) == Quality.BEST
+                || plan.settings().wanted().has("stage1.epochs");
+        return free || limit.isEmpty()
                 ? Optional.empty()
                 : folder.firstValidation().map(solved -> {
                     Proportion accuracy = solved.accuracy();
-                    return new Rival(1 - accuracy.value(), accuracy.count(), solving);
+                    return new Rival(1 - accuracy.value(), accuracy.count(), limit.get());
                 });
     }
 

@@ -135,16 +135,6 @@ class DetectorTest {
     }
 
     @Test
-    void sameSeedGivesSameFile() throws Exception {
-        Path again = folder.resolve("again.safetensors");
-        try (Detector detector =
-                train(sources(0, 40), List.of(), OPTIONS, () -> false).detector()) {
-            detector.save(again);
-        }
-        assertThat(Files.readAllBytes(again)).isEqualTo(Files.readAllBytes(file));
-    }
-
-    @Test
     void higherRateOfFalseAlarmsLowersThreshold() {
         assertThat(trained.detector().withFalseAlarms(0.3).card().threshold())
                 .isLessThan(trained.detector().card().threshold());
@@ -199,7 +189,7 @@ class DetectorTest {
 
     @Test
     void namesImagesThatLookOdd() throws Exception {
-        List<ImageSource> sources = new ArrayList<>(sources(0, 30));
+        List<ImageSource> sources = new ArrayList<>(sources(0, 20));
         Path odd = folder.resolve("odd.png");
         write(defective(3), odd);
         sources.add(ImageSource.of(odd));

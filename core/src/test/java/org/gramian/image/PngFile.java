@@ -54,7 +54,7 @@ final class PngFile {
         return bytes.toByteArray();
     }
 
-    private static byte[] deflated(byte[] raw) {
+    static byte[] deflated(byte[] raw) {
         Deflater deflater = new Deflater();
         try {
             deflater.setInput(raw);

@@ -3,6 +3,7 @@ package org.gramian.model;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -60,6 +61,20 @@ class InferencePipelineTest {
                 });
             }
         }
+    }
+
+    /** 100,000 empty files took as long as images. */
+    @Test
+    void computesNothingForUnreadableImages() {
+        ModelCard card = TinyModel.card("paper:48");
+        Engine unused = (_, _, _) -> {
+            throw new AssertionError("computed");
+        };
+        List<ImageSource> broken = Collections.nCopies(40, ImageSource.of("broken", () -> BROKEN));
+        Map<Integer, Unreadable> problems = new HashMap<>();
+        new InferencePipeline(unused, card.crops().testing(), card.preprocessing(), 8, 2)
+                .run(broken, Set.of(Engine.Rows.SCORES), collect(new HashMap<>(), problems));
+        assertThat(problems).hasSize(40);
     }
 
     @Test

@@ -7,9 +7,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.gramian.basis.RegularFile.NotRegularException;
+import org.gramian.model.ModelFileException;
 import org.gramian.run.config.ConfigKey;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Configuration files and lock of a run's folder. */
@@ -78,5 +82,30 @@ class ExistingRunTest {
         }
         run.train(List.of("1"));
         assertThat(begun().exists()).isTrue();
+    }
+
+    /** A finished run with a damaged model was "resumed" without a word. */
+    @Test
+    void finishedModelIsVerified() throws IOException, InterruptedException {
+        run.train(List.of("1"));
+        Path model = begun().folder().resolve("fold-1/model.safetensors");
+        byte[] content = Files.readAllBytes(model);
+        content[content.length - 3] ^= 1;
+        Files.write(model, content);
+        assertThatThrownBy(() -> run.train(List.of("1")))
+                .isInstanceOf(ModelFileException.class)
+                .hasMessageContaining("damaged");
+    }
+
+    /** Opening a pipe would block for ever. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void lockAndDocumentsAreFiles() throws IOException {
+        Files.createDirectories(run.place());
+        for (String name : List.of(".lock", "sample.json")) {
+            Files.createSymbolicLink(run.place().resolve(name), Path.of("/dev/zero"));
+        }
+        assertThatThrownBy(() -> begun().lock()).isInstanceOf(NotRegularException.class);
+        assertThatThrownBy(() -> begun().sample()).isInstanceOf(NotRegularException.class);
     }
 }

@@ -134,25 +134,20 @@ class ExtensionTest {
     @Test
     void oldImagesStayInTheirPart() throws IOException, InterruptedException {
         Path run = train(SETTINGS);
+        Path out = extend(run, "more", "extended");
         List<String> before = tested(run);
-        assertThat(tested(extend(run, "more", "extended"))).containsAll(before).hasSize(before.size() + 4);
+        assertThat(tested(out)).containsAll(before).hasSize(before.size() + 4);
+        Map<String, String> origin = card(run).origin();
+        assertThat(card(out).origin())
+                .containsEntry("extended.fingerprint", origin.get("fingerprint"))
+                .containsEntry("extended.images", origin.get("images"))
+                .containsEntry("added.images", "16 images of 2 classes");
     }
 
     private static List<String> tested(Path run) throws IOException {
         return EvaluationFile.read(run.resolve(EvaluationFile.FILE)).predictions().stream()
                 .map(one -> one.name().replaceFirst("^images/", ""))
                 .toList();
-    }
-
-    @Test
-    void modelNamesBothDatasets() throws IOException, InterruptedException {
-        Path run = train(SETTINGS);
-        Path out = extend(run, "more", "extended");
-        Map<String, String> before = card(run).origin();
-        assertThat(card(out).origin())
-                .containsEntry("extended.fingerprint", before.get("fingerprint"))
-                .containsEntry("extended.images", before.get("images"))
-                .containsEntry("added.images", "16 images of 2 classes");
     }
 
     @Test
@@ -192,7 +187,23 @@ class ExtensionTest {
     }
 
     @Test
-    void rejectsMissingFeatures() throws IOException, InterruptedException {
+    void rejectsUnfitImages() throws IOException, InterruptedException {
+        Path run = train(SETTINGS);
+        assertThatThrownBy(() -> extend(run, "images", "extended"))
+                .hasMessageContaining("expected new images")
+                .hasMessageContaining("c0/0.png");
+
+        for (int i = 1; i < 8; i++) {
+            Files.delete(folder.resolve("more/c2/new" + i + ".png"));
+        }
+        assertThatThrownBy(() -> extend(run, "more", "extended"))
+                .isInstanceOf(UnfitDataException.class)
+                .hasMessageContaining("holdout:0.25")
+                .hasMessageContaining("c2");
+    }
+
+    @Test
+    void rejectsMissingFeaturesAndChangedImages() throws IOException, InterruptedException {
         Path run = train(SETTINGS);
         try (var files = Files.list(folder.resolve("cache"))) {
             for (Path file : files.toList()) {
@@ -204,32 +215,8 @@ class ExtensionTest {
                 .hasMessageContaining("not in the cache")
                 .hasMessageContaining("train anew");
         assertThat(folder.resolve("extended")).doesNotExist();
-    }
 
-    @Test
-    void rejectsChangedImages() throws IOException, InterruptedException {
-        Path run = train(SETTINGS);
         Files.delete(folder.resolve("images/c0/0.png"));
         assertThatThrownBy(() -> extend(run, "more", "extended")).hasMessageContaining("changed since");
-    }
-
-    @Test
-    void rejectsKnownImages() throws IOException, InterruptedException {
-        Path run = train(SETTINGS);
-        assertThatThrownBy(() -> extend(run, "images", "extended"))
-                .hasMessageContaining("expected new images")
-                .hasMessageContaining("c0/0.png");
-    }
-
-    @Test
-    void rejectsClassOfOneImage() throws IOException, InterruptedException {
-        Path run = train(SETTINGS);
-        for (int i = 1; i < 8; i++) {
-            Files.delete(folder.resolve("more/c2/new" + i + ".png"));
-        }
-        assertThatThrownBy(() -> extend(run, "more", "extended"))
-                .isInstanceOf(UnfitDataException.class)
-                .hasMessageContaining("holdout:0.25")
-                .hasMessageContaining("c2");
     }
 }

@@ -30,6 +30,9 @@ import picocli.CommandLine.Parameters;
                 With NAME, of a backbone or of an ONNX file: its layers, each with the shape of its output and the parameters
                 up to it. Every layer can be the feature layer.""")
 public final class BackbonesCommand extends ConsoleCommand {
+    /** Each takes time in proportion to the number of layers. */
+    private static final int MAX_LAYERS = 1_000;
+
     @Option(
             names = "--size",
             paramLabel = "N",
@@ -100,10 +103,14 @@ public final class BackbonesCommand extends ConsoleCommand {
                 "images", preprocessing.order(), about.size(), about.size(), preprocessing.mean(), preprocessing.std());
         out.printf("%-22s %-16s %13s%n", "layer", "output at " + size, "parameters");
         List<String> defaults = List.of(backbone.defaultLayer().split("\\+", -1));
-        for (String layer : backbone.layers()) {
+        List<String> layers = backbone.layers();
+        for (String layer : layers.subList(0, Math.min(layers.size(), MAX_LAYERS))) {
             Backbone cut = backbone.cutAt(layer);
             String mark = defaults.contains(layer) ? "  (default)" : "";
             out.printf(Locale.ROOT, "%-22s %-16s %,13d%s%n", layer, shape(cut), cut.parameterCount(), mark);
+        }
+        if (layers.size() > MAX_LAYERS) {
+            out.printf(Locale.ROOT, "and %,d more, the last: %s%n", layers.size() - MAX_LAYERS, layers.getLast());
         }
     }
 

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Function;
@@ -80,8 +81,16 @@ public final class ExportCommand extends ConsoleCommand {
     @Mixin
     private final TrainedModel model = new TrainedModel();
 
-    @Parameters(index = "1", paramLabel = "OUT", description = "a .onnx file")
-    private Path out;
+    @Parameters(index = "1", arity = "0..1", paramLabel = "OUT", description = "a .onnx file")
+    private @Nullable Path positional;
+
+    @Option(
+            names = {"--out", "--output"},
+            paramLabel = "FILE",
+            description = "the same as OUT")
+    private @Nullable Path option;
+
+    private Path out = Path.of("");
 
     private static final class DisagreementException extends RuntimeException {
         private static final long serialVersionUID = 1L;
@@ -96,6 +105,7 @@ public final class ExportCommand extends ConsoleCommand {
 
     @Override
     public Integer call() throws IOException {
+        out = target();
         Path file = model.file();
         if (!ExportedFile.isNamed(out)) {
             throw new IllegalArgumentException(
@@ -132,6 +142,17 @@ public final class ExportCommand extends ConsoleCommand {
         }
         console.out().printf("difference to the model in ONNX Runtime %s, %s%n", OnnxEngine.version(), difference);
         return files.isEmpty() || compared == files.size() ? ExitCode.DONE : ExitCode.DATA;
+    }
+
+    private Path target() {
+        if (positional != null && option != null) {
+            throw new IllegalArgumentException("expected OUT or --out, found both: " + positional + " and " + option);
+        }
+        if (positional == null && option == null) {
+            throw new IllegalArgumentException(
+                    "expected the name of an " + ExportedFile.SUFFIX + " file as OUT, found none");
+        }
+        return positional != null ? positional : Objects.requireNonNull(option);
     }
 
     private void exportClassifier(Path file, List<Path> files) throws IOException {

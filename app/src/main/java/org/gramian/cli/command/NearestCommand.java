@@ -12,7 +12,6 @@ import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ConsoleCommand;
-import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
@@ -95,7 +94,7 @@ public final class NearestCommand extends ConsoleCommand {
                         computed -> result(training.nearest(computed.of(Engine.Rows.DESCRIPTORS), top)),
                         progress);
             }
-            return lines.failures() == 0 ? ExitCode.DONE : ExitCode.DATA;
+            return lines.exitCode(console);
         }
     }
 

@@ -18,7 +18,6 @@ import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.EngineOptions;
-import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
@@ -158,7 +157,7 @@ public final class PredictCommand extends ConsoleCommand {
                     predictor.run(lines, named, progress);
                 }
             }
-            return lines.failures() == 0 ? ExitCode.DONE : ExitCode.DATA;
+            return lines.exitCode(console);
         }
     }
 

@@ -17,6 +17,8 @@ import java.util.stream.Stream;
 import org.gramian.basis.CsvText;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.Progress;
 import org.gramian.image.ImageSource;
@@ -106,7 +108,9 @@ final class ResultLines {
         List<String> fields = new ArrayList<>(Collections.nCopies(columns.size() - 2, ""));
         fields.add(reason);
         print(image, "ERROR: " + QuotedText.visible(reason), Map.of("error", reason), Stream.of(fields));
-        complaints.accept(QuotedText.visible(image + ": " + reason));
+        if (format != Format.TABLE) { // a table is read by people
+            complaints.accept(QuotedText.visible(image + ": " + reason));
+        }
     }
 
     private void print(String image, String text, Map<String, Object> members, Stream<List<String>> rows) {
@@ -127,7 +131,11 @@ final class ResultLines {
         Failures.requireWritten(out);
     }
 
-    int failures() {
-        return failures;
+    /** Returns the exit code; counts failures for those who do not see the table. */
+    int exitCode(Console console) {
+        if (failures > 0 && format == Format.TABLE && !Console.isOutputTerminal()) {
+            console.warn((failures == 1 ? "1 image" : failures + " images") + " failed; see ERROR in the results");
+        }
+        return failures == 0 ? ExitCode.DONE : ExitCode.DATA;
     }
 }

@@ -164,7 +164,7 @@ public final class Console {
         return JSON.writeValueAsString(event);
     }
 
-    /** Reports unreadable images, unless their rows on this terminal show it already. */
+    /** Reports unreadable images in rows for programs, unless this terminal shows the rows. */
     public Consumer<String> complaints() {
         return isOutputTerminal() ? _ -> {} : this::warn;
     }

@@ -15,6 +15,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.basis.ByteSize;
@@ -36,6 +37,9 @@ public final class Failures {
     private static final String LOST = "cannot write results: the disk is full, or the reading program has exited";
 
     private static final String ISSUES = "https://github.com/gramian/gramian/issues";
+
+    private static final Pattern USER_INPUT =
+            Pattern.compile("org\\.gramian\\.(?!autodiff\\.|tensor\\.(?!Device\\b)[A-Z]).*");
 
     private static volatile boolean readerExited;
 
@@ -145,9 +149,10 @@ public final class Failures {
         };
     }
 
+    /** Returns whether this program throws it, above tensors and automatic differentiation, which get no input of the user. */
     private static boolean isThrownHere(Throwable failed) {
         StackTraceElement[] trace = failed.getStackTrace();
-        return trace.length == 0 || trace[0].getClassName().startsWith("org.gramian.");
+        return trace.length == 0 || USER_INPUT.matcher(trace[0].getClassName()).matches();
     }
 
     private static String internal(Throwable failed) {

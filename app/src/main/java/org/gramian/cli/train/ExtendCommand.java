@@ -91,7 +91,7 @@ public final class ExtendCommand extends ConsoleCommand {
             folder.begin(folder.path().resolve(Extension.IMAGES), caching.lines());
             console.say("run folder: " + folder.path());
             interruption.keeps(training.keepEvery());
-            result = prepared.trainer().train(prepared.plan(), prepared.audit(), folder.path());
+            result = folder.train(prepared.trainer(), prepared.plan(), prepared.audit());
         } catch (InterruptedTrainingException stopped) {
             console.warn("interrupted before training began");
             return ExitCode.INTERRUPTED;

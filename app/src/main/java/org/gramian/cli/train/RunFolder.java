@@ -7,14 +7,22 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.RegularFile;
 import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.Failures;
+import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.run.ExistingRun;
+import org.gramian.run.Extension;
+import org.gramian.run.RunPlan;
+import org.gramian.run.RunResult;
+import org.gramian.run.TrainingRun;
 
 /** The folder of a run: its configuration and the path of its images. */
 public record RunFolder(Path path) {
@@ -22,6 +30,9 @@ public record RunFolder(Path path) {
 
     /** Copy of the list of labels that replace those of the images. */
     private static final String LABELS = "labels.csv";
+
+    private static final Set<String> BEFORE_CONFIGURATION =
+            Set.of(IMAGES, LABELS, Extension.IMAGES, ExistingRun.EXTENDED);
 
     /** Before the path of the images as it was typed. */
     private static final String TYPED = "typed: ";
@@ -47,25 +58,46 @@ public record RunFolder(Path path) {
                 .orElseThrow());
     }
 
-    /** Returns a folder for a new run; rejects one with files. */
+    /** Returns a folder for a new run; rejects one with files, but for those of a run that was killed before it began. */
     static RunFolder fresh(Path path) throws IOException {
         RunFolder folder = new RunFolder(path);
         if (!Files.exists(path)) {
+            if (Files.isSymbolicLink(path)) {
+                throw new IllegalArgumentException("--out " + path + ": expected a folder, found a link to nothing");
+            }
             return folder;
         }
         if (!Files.isDirectory(path)) {
             throw new IllegalArgumentException("--out " + path + ": expected a folder, found a file");
         }
-        try (Stream<Path> content = Files.list(path)) {
-            if (content.findAny().isPresent()) {
-                throw new IllegalArgumentException("--out " + path
-                        + ": expected a new or empty folder, found files in it; choose another one"
-                        + (folder.run().exists()
-                                ? ", or resume the run with: " + CommandHint.of("train", "--resume", path)
-                                : ""));
-            }
+        if (folder.run().isFinished()) {
+            throw new IllegalArgumentException(
+                    "--out " + path + ": found a finished run in this folder; choose another one, or delete it first");
+        }
+        List<Path> content;
+        try (Stream<Path> all = Files.list(path)) {
+            content = all.toList();
+        }
+        if (!folder.isLeftBehind(content)) {
+            throw new IllegalArgumentException("--out " + path
+                    + ": expected a new or empty folder, found files in it; choose another one"
+                    + (folder.run().exists()
+                            ? ", or resume the run with: " + CommandHint.of("train", "--resume", path)
+                            : ""));
+        }
+        for (Path file : content) {
+            Files.delete(file); // labels of the killed run would be used
         }
         return folder;
+    }
+
+    /** Whether a killed run wrote all files of the folder, and no configuration yet. */
+    private boolean isLeftBehind(List<Path> content) throws IOException {
+        return content.isEmpty()
+                || (run().isExtended() || typedImages().isPresent())
+                        && content.stream()
+                                .map(file -> file.getFileName().toString())
+                                .allMatch(name -> BEFORE_CONFIGURATION.contains(name) || AtomicFile.isPartial(name));
     }
 
     /** Stores the path of the images of a new run, absolute and as typed. */
@@ -122,7 +154,22 @@ public record RunFolder(Path path) {
         return Files.exists(file) ? RegularFile.lines(file) : List.of();
     }
 
-    boolean hasCheckpoint() {
+    /** Trains; adds how to resume to a failure, if there is a checkpoint. */
+    RunResult train(TrainingRun trainer, RunPlan plan, AuditReport audit) throws IOException {
+        try {
+            return trainer.train(plan, audit, path);
+        } catch (UncheckedIOException failed) {
+            throw broken(Objects.requireNonNull(failed.getCause()));
+        } catch (IOException failed) {
+            throw broken(failed);
+        }
+    }
+
+    private IOException broken(IOException failed) {
+        return hasCheckpoint() ? new Failures.BrokenRunException(failed, path) : failed;
+    }
+
+    private boolean hasCheckpoint() {
         try (Stream<Path> all = Files.walk(path, 2)) {
             return all.anyMatch(file -> file.endsWith(ExistingRun.CHECKPOINT));
         } catch (IOException | UncheckedIOException _) {

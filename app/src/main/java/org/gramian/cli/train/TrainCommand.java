@@ -1,7 +1,6 @@
 package org.gramian.cli.train;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +16,6 @@ import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.ConsoleCommand;
 import org.gramian.cli.common.Durations;
 import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.Interruption;
 import org.gramian.cli.common.PlanText;
 import org.gramian.cli.common.TorchOptions;
@@ -297,14 +295,7 @@ public final class TrainCommand extends ConsoleCommand {
             throws IOException {
         begin(folder);
         console.say("run folder: " + folder.path());
-        RunResult result;
-        try {
-            result = trainer.train(plan, audit, folder.path());
-        } catch (UncheckedIOException failed) {
-            throw broken(Objects.requireNonNull(failed.getCause()), folder);
-        } catch (IOException failed) {
-            throw broken(failed, folder);
-        }
+        RunResult result = folder.train(trainer, plan, audit);
         display.close(); // a bar would be drawn again below the messages
         if (!result.folds().isEmpty()) {
             new TrainSummary(result, plan.folds().size(), folder).publish(console, !noReport);
@@ -343,10 +334,5 @@ public final class TrainCommand extends ConsoleCommand {
                 .flatMap(one -> one.advice().stream())
                 .map(text -> "tip: " + text)
                 .toList();
-    }
-
-    /** Adds how to resume to a failure, if there is a checkpoint. */
-    private static IOException broken(IOException failed, RunFolder folder) {
-        return folder.hasCheckpoint() ? new Failures.BrokenRunException(failed, folder.path()) : failed;
     }
 }

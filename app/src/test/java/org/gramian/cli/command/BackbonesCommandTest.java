@@ -3,10 +3,15 @@ package org.gramian.cli.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.gramian.backbone.Backbones;
+import org.gramian.backbone.onnx.HostileGraphs;
 import org.gramian.cli.Run;
 import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class BackbonesCommandTest {
     @Test
@@ -33,5 +38,14 @@ class BackbonesCommandTest {
     void wrongNamesAndSizesAreWrongInput() {
         Run.of("backbones", "resnet81").failed(ExitCode.USAGE, "'resnet81'", "'resnet18'");
         Run.of("backbones", "--size", 0).failed(ExitCode.USAGE, "--size", "1", "0");
+    }
+
+    /** A chain of 20,000 layers took minutes, each layer being printed in a pass over all. */
+    @Test
+    void shortensTableOfManyLayers(@TempDir Path folder) throws IOException {
+        Path file = Files.write(
+                folder.resolve("chain.onnx"), HostileGraphs.crafted().get("relu"));
+        Run run = Run.of("backbones", file).done();
+        assertThat(run.out()).contains("and 19,000 more").hasLineCount(1008);
     }
 }

@@ -106,7 +106,9 @@ class ExportCommandTest {
         assertThat(Run.of("export", model, out, "--opset=5").err()).has(facts("13", "21", "5"));
         assertThat(Run.of("export", model, folder.resolve("none/model.onnx")).code())
                 .isEqualTo(ExitCode.USAGE);
-        assertThat(Run.of("export", model, out, "--no-check").code()).isZero();
+        assertThat(Run.of("export", model).err()).has(facts(".onnx", "OUT"));
+        assertThat(Run.of("export", model, out, "--out", out).err()).has(facts("OUT", "--out"));
+        assertThat(Run.of("export", model, "--out", out, "--no-check").code()).isZero();
         assertThat(Run.of("export", out, folder.resolve("b.onnx")).err()).has(facts("ONNX"));
         Run.of("predict", "--engine=libtorch", out, photos).failed(ExitCode.USAGE, "libtorch", "ONNX");
     }

@@ -99,6 +99,15 @@ class PredictCommandTest {
     }
 
     @Test
+    void tableNamesFailureOnce() throws IOException {
+        new ImageFolder(photos).add("b/broken.jpg", "no picture".getBytes(StandardCharsets.UTF_8));
+        Run run = predict(photos);
+        assertThat(run.code()).isEqualTo(ExitCode.DATA);
+        assertThat(run.out()).contains("broken.jpg", "ERROR: ");
+        assertThat(run.err()).contains("1 image failed").doesNotContain("broken.jpg");
+    }
+
+    @Test
     void csvHasAColumnForEveryField() throws IOException {
         new ImageFolder(photos).add("c, \"d\"/x.bmp", 4).add("z.png", new byte[0]);
         Path out = folder.resolve("out.csv");

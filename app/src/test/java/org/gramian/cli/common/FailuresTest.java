@@ -25,6 +25,8 @@ import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.model.ModelFile;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -88,6 +90,13 @@ class FailuresTest {
                     defect.getClass().getSimpleName(),
                     "https://github.com/gramian/gramian/issues");
         }
+    }
+
+    @Test
+    void shapesThatDoNotFitAreADefect() {
+        assertSaid(
+                catchThrowable(() -> Shape.of(2, -1)), ExitCode.FAILED, "internal error", "sizes must not be negative");
+        assertSaid(catchThrowable(() -> Device.parse("abacus")), ExitCode.USAGE, "abacus");
     }
 
     /** Training that diverges, and a folder that another run uses. */

@@ -73,6 +73,51 @@ final class ExtendCommandTest extends TrainFixture {
     }
 
     @Test
+    void reusesFolderOfKilledCommand() throws IOException {
+        Path run = solved();
+        Path extended = Files.createDirectories(root.resolve("extended"));
+        for (String name : List.of("extended.json", "images.csv", "labels.csv", ".gramian-1.partial")) {
+            Files.writeString(extended.resolve(name), "old");
+        }
+        extend(run, newClass()).done();
+        assertThat(TinyTraining.names(extended)).doesNotContain("labels.csv", ".gramian-1.partial");
+    }
+
+    @Test
+    void keepsFilesOfOthers() throws IOException {
+        Path run = solved();
+        Path extended = Files.createDirectories(root.resolve("extended"));
+        for (List<String> names : List.of(List.of("images.csv"), List.of("extended.json", "notes.txt"))) {
+            for (String name : names) {
+                Files.writeString(extended.resolve(name), "mine");
+            }
+            extend(run, newClass()).refused(ExitCode.USAGE, extended, "choose another one");
+            assertThat(TinyTraining.names(extended)).containsAll(names);
+        }
+    }
+
+    @Test
+    void namesFinishedRunAsOutput() throws IOException {
+        Path run = solved();
+        Run.of("extend", run, newClass(), "--out", run).refused(ExitCode.USAGE, run, "finished run");
+        Run.of("train", tiny.images().root(), "--out", run).refused(ExitCode.USAGE, run, "finished run");
+    }
+
+    @Test
+    void keepsSpacesAtEndsOfNames() throws IOException {
+        ImageFolder folder = new ImageFolder(root.resolve("more"));
+        for (int i = 1; i <= 6; i++) {
+            folder.addSmall("glass / " + i + ".bmp", 77L * i);
+        }
+        extend(solved(), folder.root()).done();
+        Path extended = root.resolve("extended");
+        Files.delete(extended.resolve("model.safetensors"));
+        Run.of("train", "--resume", extended, "--weights-dir", root.resolve("weights"), "--device", "cpu")
+                .done();
+        assertThat(Run.of("show", extended).done().out()).contains("glass ");
+    }
+
+    @Test
     void rejectsRunWithoutCache() throws IOException {
         Path run = train("--classifier", "lda", "--no-cache");
         extend(run, newClass()).refused(ExitCode.USAGE, "--no-cache");

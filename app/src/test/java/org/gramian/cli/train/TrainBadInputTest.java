@@ -30,6 +30,12 @@ final class TrainBadInputTest extends TrainFixture {
     }
 
     @Test
+    void rejectsLinkToNothingAsOutput() throws IOException {
+        Files.createSymbolicLink(out, root.resolve("nothing"));
+        tiny.train(out).refused(ExitCode.USAGE, out, "link to nothing");
+    }
+
+    @Test
     void rejectsEmptyClassFolder() throws IOException {
         Files.createDirectories(tiny.images().root().resolve("glass"));
         Run run = tiny.train(out);

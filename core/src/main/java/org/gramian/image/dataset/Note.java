@@ -32,7 +32,7 @@ public record Note(Kind kind, int count, List<String> examples) {
         UNUSED_FOLDERS("folder[|s] outside the layout [was|were] skipped"),
         UNUSED_IMAGES("folder[|s] with images outside the layout [was|were] skipped"),
         MASKS("folder[|s] of masks [was|were] skipped"),
-        EMPTY_VALIDATION("validation folder[ has|s have] no class folders and [is|are] not used"),
+        EMPTY_VALIDATION("validation folder[ has|s have] no images in class folders and [is|are] not used"),
         VALIDATION_TESTS("validation set[ is used as the test set, because there is no test set"
                 + "|s are used as test sets, because there are no test sets]"),
         ABSENT_CLASSES("class[|es] in the lists [is missing, with all its|are missing, with all their] images"),

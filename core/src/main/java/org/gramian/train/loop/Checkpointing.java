@@ -38,7 +38,7 @@ public final class Checkpointing {
     public static final Duration DEFAULT_INTERVAL = Duration.ofMinutes(1);
 
     private static final String FORMAT = "gramian-checkpoint";
-    private static final String VERSION = "4";
+    private static final String VERSION = "5";
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
     /** Checkpoints at the ends of epochs take at most one part in so many of the time. */

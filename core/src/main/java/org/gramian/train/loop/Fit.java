@@ -41,7 +41,7 @@ public final class Fit {
         this.steps = steps;
         this.rival = rival;
         this.start = context.cancellation().elapsed();
-        this.begun = progress.epoch();
+        this.begun = progress.step();
         this.progress = progress;
     }
 
@@ -121,6 +121,7 @@ public final class Fit {
             context.history().add(done); // before the checkpoint: a resumed run has all epochs that it does not repeat
             context.send(done);
             progress = progress.epochDone(done);
+            limitEpochs();
             context.checkpointing().saveAfterEpoch(progress, state);
         }
         return ended();
@@ -175,18 +176,26 @@ public final class Fit {
         if (recipe.schedule().ended(progress.validations())) {
             return Optional.of("early stopping");
         }
-        int left = recipe.epochs() - progress.epoch();
-        if (rival.isEmpty() || progress.step() > 0 || left == 0) {
+        if (rival.isEmpty() || progress.step() > 0 || progress.epoch() == recipe.epochs()) {
             return Optional.empty();
         }
-        if (rival.get().isOutOfReach(progress.validations(), left)) {
-            return Optional.of("the solved head is out of reach");
+        if (progress.limit() > 0 && progress.epoch() >= progress.limit()) {
+            return Optional.of("as much time as the solved heads took");
         }
-        int epochs = progress.epoch() - begun; // of this process
-        Duration passed = context.cancellation().elapsed().minus(start);
-        return rival.get().isOutOfTime(epochs, passed)
-                ? Optional.of("as much time as the solved heads took")
+        int last = progress.limit() > 0 ? Math.min(progress.limit(), recipe.epochs()) : recipe.epochs();
+        return rival.get().isOutOfReach(progress.validations(), last - progress.epoch())
+                ? Optional.of("the solved head is out of reach")
                 : Optional.empty();
+    }
+
+    /** Decides after the first epoch how many there are: the checkpoint keeps the number, so that a resumed run trains as many. */
+    private void limitEpochs() {
+        if (rival.isPresent() && progress.epoch() == 1) {
+            Duration passed = context.cancellation().elapsed().minus(start);
+            int steps = Math.max(1, stage.stepsPerEpoch() - begun);
+            Duration epoch = passed.multipliedBy(stage.stepsPerEpoch()).dividedBy(steps);
+            progress = progress.limitedTo(rival.get().epochs(epoch));
+        }
     }
 
     private StageOutcome ended() {

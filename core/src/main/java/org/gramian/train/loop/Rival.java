@@ -27,9 +27,9 @@ public record Rival(double error, int images, Duration limit) {
         return best - gain * left - standardError(best) > error;
     }
 
-    /** Returns whether one more epoch would take longer than the limit, if it took as long as the mean of those so far. */
-    boolean isOutOfTime(int epochs, Duration passed) {
-        return epochs > 0 && passed.dividedBy(epochs).multipliedBy(epochs + 1L).compareTo(limit) > 0;
+    /** Returns the number of epochs that fit into the limit, at least 1. */
+    int epochs(Duration first) {
+        return Math.clamp(limit.dividedBy(first.plusNanos(1)), 1, Integer.MAX_VALUE);
     }
 
     /** Returns whether a head is behind by more than one standard error. */

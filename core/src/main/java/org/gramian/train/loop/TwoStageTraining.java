@@ -2,12 +2,14 @@ package org.gramian.train.loop;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -245,7 +247,8 @@ public final class TwoStageTraining {
 
     private StageOutcome fineTune(@Nullable Checkpoint checkpoint, ValidationScore initial, StageCallback callback)
             throws IOException {
-        Supplier<List<Logits>> scores = imageScores("validation", data.parts().validation());
+        Supplier<List<Logits>> scores =
+                reserving(imageScores("validation", data.parts().validation()));
         try (LoadedExamples examples = LoadedExamples.open(data, recipe, context)) {
             TrainingStage stage = new TrainingStage(
                     2, TrainableModel.allLayers(model, recipe), recipe, context, examples, targets, validator(scores));
@@ -344,6 +347,28 @@ public final class TwoStageTraining {
                 all.add(computed.logits());
                 context.measuring(new TrainEvent.Task(task, index + 1L, samples.size()));
             });
+            return all;
+        };
+    }
+
+    /** Reserves time for the test set, and for fitting distances, as soon as the validation set has been scored once. */
+    private Supplier<List<Logits>> reserving(Supplier<List<Logits>> scores) {
+        AtomicBoolean reserved = new AtomicBoolean();
+        return () -> {
+            Cancellation cancellation = context.cancellation();
+            Duration before = cancellation.elapsed();
+            List<Logits> all = scores.get();
+            if (!reserved.getAndSet(true)) {
+                Parts parts = data.parts();
+                int images = parts.test().size()
+                        + Math.min(MAX_KNOWN, parts.training().size())
+                        + parts.validation().size();
+                Duration took = cancellation.elapsed().minus(before);
+                cancellation.reserve(cancellation
+                        .reserved()
+                        .plus(took.multipliedBy(images)
+                                .dividedBy(parts.validation().size())));
+            }
             return all;
         };
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.testing.Facts.facts;
 
+import java.util.List;
 import java.util.Map;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -11,6 +12,8 @@ import org.gramian.train.AdamW;
 import org.gramian.train.Sgd;
 import org.gramian.train.StiefelOptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class SettingsTest {
     @RandomTest
@@ -61,5 +64,43 @@ final class SettingsTest {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> new Settings(Map.of("sed", new Settings.Setting("sed", 1L, "code", true))))
                 .has(facts("sed", "seed"));
+    }
+
+    @Test
+    void typedOptionsAndPairsReachTheirKeys() {
+        Settings typed = Settings.typed(Map.of("--seed", "7"), List.of("stage1.epochs = 3"), "seed=1");
+
+        assertThat(typed.get(TrainConfig.SEED)).isEqualTo(7);
+        assertThat(typed.get(TrainConfig.STAGE1_EPOCHS)).isEqualTo(3);
+        assertThat(typed.setting("seed").origin()).isEqualTo("--seed");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--seed, x,, '--seed: '",
+        "--seed, 7, seed=8, '--set: seed: expected every key once, found it also in --seed'",
+        ",, seed, '--set: expected KEY=VALUE'",
+        ",, =7, '--set: expected KEY=VALUE'",
+        ",, stage1.epoch=7, '--set: '",
+    })
+    void wrongOptionIsNamed(String option, String value, String pair, String message) {
+        Map<String, String> typed = option == null ? Map.of() : Map.of(option, value);
+        List<String> pairs = pair == null ? List.of() : List.of(pair);
+
+        assertThatExceptionOfType(ConfigException.class)
+                .isThrownBy(() -> Settings.typed(typed, pairs, "seed=1"))
+                .withMessageStartingWith(message);
+    }
+
+    @Test
+    void optionsOfTheCommandLineHaveNamesOfTheirOwn() {
+        List<ConfigKey.Option> options = ConfigKey.options();
+
+        assertThat(options.stream().flatMap(option -> option.names().stream())).doesNotHaveDuplicates();
+        assertThat(options).allSatisfy(option -> {
+            assertThat(option.names()).isNotEmpty().allMatch(name -> name.matches("-(-[a-z0-9-]+|[a-z])"));
+            assertThat(ConfigKey.Option.GROUPS).contains(option.group());
+            assertThat(option.help()).isNotBlank();
+        });
     }
 }

@@ -86,17 +86,31 @@ class FitTest {
     /** Each epoch takes ten seconds: a fourth one would exceed the limit. */
     @Test
     void learningTakesNoLongerThanItsRivalAllows() throws IOException {
-        long[] seconds = {0};
-        List<TrainEvent.StageDone> done = new ArrayList<>();
+        assertThat(epochs(Optional.empty(), Duration.ofSeconds(10), Duration.ofDays(1)))
+                .isEqualTo(3);
+    }
+
+    /** The first epoch decides; the others take a second after the interruption. */
+    @Test
+    void resumedLearningHasAsManyEpochs(@TempDir Path folder) throws IOException {
+        Optional<Checkpointing> file = Optional.of(SmallTraining.checkpointing(folder, Duration.ofDays(1)));
+
+        assertThat(epochs(file, Duration.ofSeconds(10), Duration.ofSeconds(15))).isEqualTo(2);
+        assertThat(epochs(file, Duration.ofSeconds(1), Duration.ofDays(1))).isEqualTo(3);
+    }
+
+    private static int epochs(Optional<Checkpointing> file, Duration epoch, Duration budget) throws IOException {
+        long[] nanos = {0};
+        int[] done = {0};
         TrainingContext context = TrainingContext.of(Device.CPU)
-                .withCancellation(Cancellation.after(
-                        Duration.ofDays(1), () -> Duration.ofSeconds(seconds[0]).toNanos()))
+                .withCancellation(Cancellation.after(budget, () -> nanos[0]))
                 .withListener(event -> {
-                    seconds[0] += event instanceof TrainEvent.EpochDone ? 10 : 0;
-                    if (event instanceof TrainEvent.StageDone stage) {
-                        done.add(stage);
+                    if (event instanceof TrainEvent.EpochDone end) {
+                        nanos[0] += epoch.toNanos();
+                        done[0] = end.epoch() + 1;
                     }
                 });
+        context = file.map(context::withCheckpointing).orElse(context);
         try (Model model = model("average")) {
             TrainingStage stage = new TrainingStage(
                     1,
@@ -107,9 +121,12 @@ class FitTest {
                     Targets.of(new Recipe.Loss(0, ClassWeights.NONE), new long[CLASSES]),
                     null);
             Rival rival = new Rival(0.5, 100, Duration.ofSeconds(35));
-            Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, 1), null, Optional.of(rival));
+            try (Checkpointing.Checkpoint checkpoint =
+                    context.checkpointing().find().orElse(null)) {
+                Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, 1), checkpoint, Optional.of(rival));
+            }
         }
-        assertThat(done).extracting(TrainEvent.StageDone::epochs).containsExactly(3);
+        return done[0];
     }
 
     @Test

@@ -101,4 +101,24 @@ class OutOfTimeTest extends PaintedParts {
         byte[] two = until(2, checkpointing).model();
         assertThat(two).isNotEqualTo(one);
     }
+
+    /** A minute for each step, validation image and test image: fine-tuning ends early enough to score the test set. */
+    @Test
+    void fineTuningLeavesTimeForTheTestSet() throws IOException {
+        training = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(60, 0.05, "constant", 0)));
+        long[] now = {0};
+        Outcome early = training.run(
+                event -> {
+                    boolean scored = event instanceof Task(String name, long _, long _)
+                            && (name.equals("validation") || name.equals("test"));
+                    now[0] += scored || event instanceof Stepped
+                            ? Duration.ofMinutes(1).toNanos()
+                            : 0;
+                },
+                Cancellation.after(Duration.ofMinutes(120), () -> now[0]),
+                Optional.empty());
+        assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
+        assertThat(early.test()).hasSameSizeAs(training.parts().test());
+        assertThat(Duration.ofNanos(now[0])).isBetween(Duration.ofMinutes(60), Duration.ofMinutes(120));
+    }
 }

@@ -3,7 +3,9 @@ package org.gramian.image.dataset.layout;
 import de.siegmar.fastcsv.reader.CsvParseException;
 import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.CsvRecord;
+import de.siegmar.fastcsv.reader.CsvRecordHandler;
 import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
+import de.siegmar.fastcsv.reader.FieldModifier;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -43,6 +45,13 @@ record Csv(Optional<Path> root) implements DatasetLayout {
             "path", List.of("image", "file", "filename", "image_path", "filepath"),
             "label", List.of("class", "category", "class_name"),
             "fold", List.of("split", "set"));
+
+    private static final FieldModifier STRIP = new FieldModifier() {
+        @Override
+        public String modify(long line, int index, boolean quoted, String field) {
+            return quoted ? field : field.strip();
+        }
+    };
 
     @Override
     public String text() {
@@ -161,7 +170,7 @@ record Csv(Optional<Path> root) implements DatasetLayout {
     }
 
     /**
-     * One row, without space around its fields; no known column is empty.
+     * One row, without space around fields that are not quoted; no known column is blank.
      *
      * @param line where the row begins, from 1
      */
@@ -171,7 +180,7 @@ record Csv(Optional<Path> root) implements DatasetLayout {
                 throw wrong("expected " + header.size() + " fields, found " + fields.size());
             }
             for (String column : COLUMNS) {
-                if (header.contains(column) && get(column).isEmpty()) {
+                if (header.contains(column) && get(column).isBlank()) {
                     throw wrong("expected a " + column + ", found none");
                 }
             }
@@ -192,7 +201,7 @@ record Csv(Optional<Path> root) implements DatasetLayout {
         }
 
         String fold() {
-            return get("fold");
+            return get("fold").strip();
         }
 
         boolean isNumbered() {
@@ -213,10 +222,9 @@ record Csv(Optional<Path> root) implements DatasetLayout {
                 .extraFieldStrategy(FieldMismatchStrategy.IGNORE) // counted below, to name the line
                 .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
                 .allowUnclosedQuote(false)
-                .ofCsvRecord(text)) {
+                .build(CsvRecordHandler.of(handler -> handler.fieldModifier(STRIP)), text)) {
             for (CsvRecord line : reader) {
-                List<String> fields =
-                        line.getFields().stream().map(String::strip).toList();
+                List<String> fields = line.getFields();
                 if (header.isEmpty()) {
                     header = header(file, fields);
                 } else {
@@ -246,8 +254,9 @@ record Csv(Optional<Path> root) implements DatasetLayout {
     }
 
     private static List<String> header(Path file, List<String> fields) throws DatasetException {
-        List<String> header = new ArrayList<>(
-                fields.stream().map(field -> field.toLowerCase(Locale.ROOT)).toList());
+        List<String> header = new ArrayList<>(fields.stream()
+                .map(field -> field.strip().toLowerCase(Locale.ROOT))
+                .toList());
         SYNONYMS.forEach((column, synonyms) -> {
             if (!header.contains(column)) {
                 synonyms.stream()

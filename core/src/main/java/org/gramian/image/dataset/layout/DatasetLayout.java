@@ -176,9 +176,7 @@ public sealed interface DatasetLayout
                 }
             }
             Path validation = parts.get(SplitPart.VALIDATION);
-            if (validation != null
-                    && parts.containsKey(SplitPart.TEST)
-                    && Listing.of(validation).folders().isEmpty()) {
+            if (validation != null && parts.containsKey(SplitPart.TEST) && isEmpty(validation)) {
                 builder.note(Kind.EMPTY_VALIDATION, builder.name(validation));
                 parts.remove(SplitPart.VALIDATION);
             } else if (validation != null && !parts.containsKey(SplitPart.TEST)) {
@@ -191,6 +189,17 @@ public sealed interface DatasetLayout
                         root, "expected the folders train and test (or val), found " + parts.values());
             }
             return parts;
+        }
+
+        /** Returns whether there is nothing in the class folders. */
+        private static boolean isEmpty(Path part) throws DatasetException {
+            for (Path category : Listing.of(part).folders()) {
+                Listing inside = Listing.of(category);
+                if (!inside.images().isEmpty() || !inside.folders().isEmpty()) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         /** Rejects a misspelt part, as {@code tets} beside {@code train} and {@code val}: its images must not be ignored. */

@@ -141,12 +141,12 @@ public final class Layouts {
         Map<String, Integer> classes = byField(dataset.classes());
         Map<String, Integer> labels = new HashMap<>();
         for (Csv.Row row : Csv.rows(list)) {
-            Integer image = images.get(row.path());
+            Integer image = images.get(row.path().strip());
             if (image == null) {
                 throw row.wrong("expected the path of an image below " + dataset.root() + ", such as '"
                         + names.getFirst() + "', found '" + row.path() + "'; remove the row");
             }
-            Integer label = classes.get(row.label());
+            Integer label = classes.get(row.label().strip());
             if (label == null) {
                 throw row.wrong("unknown class '" + row.label() + "'"
                         + NearestWord.suggestion(row.label(), dataset.classes()) + "; the classes are "

@@ -91,7 +91,7 @@ final class SplitFoldersTest {
     @Test
     void emptyValidationFolderIsNoted() throws IOException {
         DatasetTrees.splits(root, List.of("train", "test"), "a", "b");
-        Files.createDirectory(root.resolve("valid"));
+        Files.createDirectories(root.resolve("valid/a"));
         Dataset dataset = Layouts.open(root);
         assertThat(note(dataset.notes(), Kind.EMPTY_VALIDATION)).has(facts("valid"));
         Split split = ((Assignment.Splits) dataset.assignment()).splits().getFirst();

@@ -92,8 +92,7 @@ public final class InferencePipeline {
             while (loader.hasNext() || !pending.isEmpty()) {
                 while (loader.hasNext() && pending.size() < workers) {
                     Batch batch = loader.next();
-                    pending.addLast(new Pending(
-                            batch, pool.submit(() -> compute(batch, kinds))));
+                    pending.addLast(new Pending(batch, pool.submit(() -> compute(batch, kinds))));
                 }
                 Pending first = pending.removeFirst();
                 try (Batch batch = first.batch) {

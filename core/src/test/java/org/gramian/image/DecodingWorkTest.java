@@ -59,7 +59,8 @@ final class DecodingWorkTest {
     @ParameterizedTest
     @ValueSource(ints = {8, 2, 3, 4})
     void rejectsTiffOfNothing(int compression) {
-        assertRejectedFast(HostileImages.tiff(8, compression, compression == 8 ? HostileImages.emptyBlocks(BYTES) : new byte[BYTES]));
+        assertRejectedFast(HostileImages.tiff(
+                8, compression, compression == 8 ? HostileImages.emptyBlocks(BYTES) : new byte[BYTES]));
     }
 
     @Test

@@ -43,7 +43,8 @@ class BackbonesCommandTest {
     /** A chain of 20,000 layers took minutes, each layer being printed in a pass over all. */
     @Test
     void shortensTableOfManyLayers(@TempDir Path folder) throws IOException {
-        Path file = Files.write(folder.resolve("chain.onnx"), HostileGraphs.crafted().get("relu"));
+        Path file = Files.write(
+                folder.resolve("chain.onnx"), HostileGraphs.crafted().get("relu"));
         Run run = Run.of("backbones", file).done();
         assertThat(run.out()).contains("and 19,000 more").hasLineCount(1008);
     }

@@ -52,8 +52,8 @@ public record FeatureCache(Path folder, boolean temporary, Consumer<String> mess
             AtomicFile.require(folder.resolve("any"));
         } catch (IOException e) {
             throw new IOException(
-                    "cannot write the feature cache to " + folder + " ("
-                            + AtomicFile.reason(e) + "); choose another folder with --cache-dir, or disable it with --no-cache",
+                    "cannot write the feature cache to " + folder + " (" + AtomicFile.reason(e)
+                            + "); choose another folder with --cache-dir, or disable it with --no-cache",
                     e);
         }
         return new FeatureCache(folder, shared.isEmpty(), messages);

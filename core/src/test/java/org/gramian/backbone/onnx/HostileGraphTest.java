@@ -33,8 +33,7 @@ class HostileGraphTest {
     Path folder;
 
     static Stream<Arguments> graphs() {
-        return HostileGraphs.crafted().entrySet().stream()
-                .map(graph -> Arguments.of(graph.getKey(), graph.getValue()));
+        return HostileGraphs.crafted().entrySet().stream().map(graph -> Arguments.of(graph.getKey(), graph.getValue()));
     }
 
     @ParameterizedTest(name = "{0}")

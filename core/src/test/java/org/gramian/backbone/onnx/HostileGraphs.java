@@ -24,7 +24,23 @@ public final class HostileGraphs {
             "axis axes perm pads strides kernel_shape dilations group to keepdims ceil_mode start end allowzero shape size"
                     .split(" ", -1));
     private static final long[] EXTREMES = {
-        0, 1, 2, 3, 4, -1, -2, 7, 16, 64, 255, 1 << 12, 1 << 20, 1 << 30, Integer.MAX_VALUE, Integer.MIN_VALUE, Long.MAX_VALUE,
+        0,
+        1,
+        2,
+        3,
+        4,
+        -1,
+        -2,
+        7,
+        16,
+        64,
+        255,
+        1 << 12,
+        1 << 20,
+        1 << 30,
+        Integer.MAX_VALUE,
+        Integer.MIN_VALUE,
+        Long.MAX_VALUE,
         Long.MIN_VALUE
     };
 
@@ -180,9 +196,8 @@ public final class HostileGraphs {
                     " ",
                     IntStream.range(0, 1 + random.nextInt(3))
                             // mostly the latest value: chains grow
-                            .mapToObj(_ -> random.nextBoolean()
-                                    ? values.getLast()
-                                    : values.get(random.nextInt(values.size())))
+                            .mapToObj(_ ->
+                                    random.nextBoolean() ? values.getLast() : values.get(random.nextInt(values.size())))
                             .toList());
             String output = i == count - 1 ? "y" : "v" + i;
             Writer node = node(OPERATORS.get(random.nextInt(OPERATORS.size())), inputs, output);
@@ -193,7 +208,10 @@ public final class HostileGraphs {
                         5,
                         random.nextBoolean()
                                 ? attribute(name, several.length == 0 ? 0 : several[0])
-                                : new Writer().text(1, name).integers(8, several).integer(20, 7));
+                                : new Writer()
+                                        .text(1, name)
+                                        .integers(8, several)
+                                        .integer(20, 7));
             }
             graph.message(1, node);
             values.add(output);

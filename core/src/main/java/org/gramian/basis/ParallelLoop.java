@@ -2,12 +2,12 @@ package org.gramian.basis;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** Parallel for loop over indices with dynamic scheduling: each thread takes the next index when it is free. */
 public final class ParallelLoop {
@@ -22,14 +22,16 @@ public final class ParallelLoop {
     public static void forEach(int count, int threads, LongConsumer progress, IntConsumer work)
             throws InterruptedException {
         AtomicInteger next = new AtomicInteger();
-        BlockingQueue<Optional<Throwable>> outcomes = new LinkedBlockingQueue<>();
+        Semaphore finished = new Semaphore(0);
+        AtomicReference<@Nullable Throwable> failed = new AtomicReference<>();
         Runnable worker = () -> {
             for (int i = next.getAndIncrement(); i < count; i = next.getAndIncrement()) {
                 try {
                     work.accept(i);
-                    outcomes.add(Optional.empty());
-                } catch (Throwable failure) { // whatever it is, the calling thread must not wait for ever
-                    outcomes.add(Optional.of(failure));
+                } catch (Throwable failure) {
+                    failed.compareAndSet(null, failure);
+                } finally { // allocates nothing: without memory the calling thread must not wait for ever
+                    finished.release();
                 }
             }
         };
@@ -39,7 +41,8 @@ public final class ParallelLoop {
         }
         try {
             for (int done = 1; done <= count; done++) {
-                outcomes.take().ifPresent(ParallelLoop::rethrow);
+                finished.acquire();
+                rethrow(failed.get());
                 progress.accept(done);
             }
         } finally {
@@ -48,8 +51,9 @@ public final class ParallelLoop {
         }
     }
 
-    private static void rethrow(Throwable failure) {
+    private static void rethrow(@Nullable Throwable failure) {
         switch (failure) {
+            case null -> {}
             case RuntimeException exception -> throw exception;
             case Error error -> throw error;
             default -> throw new IllegalStateException(failure);

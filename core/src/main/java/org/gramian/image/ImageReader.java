@@ -7,8 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.gramian.basis.RegularFile;
@@ -230,8 +229,10 @@ public final class ImageReader {
      * decide which images can be read.
      */
     static final class DecodingPermits {
-        /** Fair, so that exclusive decoding does not starve. */
-        private final ReadWriteLock lock = new ReentrantReadWriteLock(true);
+        private static final int ALL = Integer.MAX_VALUE;
+
+        /** Fair, so that exclusive decoding does not starve. A read-write lock may keep a lock that it ran out of memory for. */
+        private final Semaphore permits = new Semaphore(ALL, true);
 
         /**
          * Runs a function, and again exclusively if it runs out of memory.
@@ -239,19 +240,19 @@ public final class ImageReader {
          * @throws OutOfMemoryError if memory does not suffice even then
          */
         <T> T take(Supplier<T> work) {
-            lock.readLock().lock();
+            permits.acquireUninterruptibly();
             try {
                 return work.get();
             } catch (OutOfMemoryError crowded) {
                 // retried below without concurrent decoding
             } finally {
-                lock.readLock().unlock();
+                permits.release();
             }
-            lock.writeLock().lock();
+            permits.acquireUninterruptibly(ALL);
             try {
                 return work.get();
             } finally {
-                lock.writeLock().unlock();
+                permits.release(ALL);
             }
         }
     }

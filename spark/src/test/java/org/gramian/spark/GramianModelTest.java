@@ -41,6 +41,8 @@ import org.gramian.spark.testing.RemoteFileSystem;
 import org.gramian.spark.testing.SmallModel;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 class GramianModelTest {
@@ -88,6 +90,15 @@ class GramianModelTest {
         assertSameAsOnOneMachine(model.transform(bytes()));
         assertSameAsOnOneMachine(model.copy(new ParamMap()).setInputCol("path").transform(paths()));
         assertThat(model.isSet(model.inputCol())).isFalse();
+    }
+
+    /** Reading a device or a pipe would not end. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void rejectsDeviceAsModel() {
+        assertThatThrownBy(() -> GramianModel.fromFile("/dev/zero"))
+                .isInstanceOf(ModelFileException.class)
+                .hasMessageContaining("0 bytes");
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.RegularFile;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.jspecify.annotations.Nullable;
 
@@ -34,11 +35,12 @@ public final class History {
     public static History open(Path file) throws IOException {
         List<EpochDone> epochs = new ArrayList<>();
         if (Files.exists(file)) {
+            RegularFile.attributes(file);
             try (CsvReader<NamedCsvRecord> rows = CsvReader.builder().ofNamedCsvRecord(file)) {
                 rows.forEach(row -> epochs.add(epoch(row)));
             } catch (RuntimeException damaged) {
                 throw new IOException(
-                        file + ": expected a history written by 'gramian train', found: " + damaged.getMessage(),
+                        file + ": expected a history written by 'gramian train', found another or a damaged file",
                         damaged);
             }
         }

@@ -90,4 +90,14 @@ class HistoryTest {
             assertThat(file()).hasContent(text);
         }
     }
+
+    @Test
+    void damagedTextIsRefusedWithoutReasonsOfTheParser() throws IOException {
+        Path file = Files.writeString(folder.resolve("history.csv"), "stage,epoch\n\"1");
+        assertThatThrownBy(() -> History.open(file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("history.csv: expected a history")
+                .message()
+                .doesNotContain("Exception");
+    }
 }

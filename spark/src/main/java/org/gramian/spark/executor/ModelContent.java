@@ -35,10 +35,11 @@ public record ModelContent(byte[] bytes, List<String> classes) {
         FileSystem files = file.getFileSystem(session.sessionState().newHadoopConf());
         try {
             FileStatus status = files.getFileStatus(file);
-            if (status.isDirectory() || status.getLen() > MAX_BYTES) {
+            // a pipe or a device has no bytes, and reading it might not end
+            if (status.isDirectory() || status.getLen() == 0 || status.getLen() > MAX_BYTES) {
                 throw new ModelFileException(
                         path,
-                        "expected a model file of at most " + MAX_BYTES + " bytes, found "
+                        "expected a model file of 1 to " + MAX_BYTES + " bytes, found "
                                 + (status.isDirectory() ? "a folder" : status.getLen() + " bytes"));
             }
             try (InputStream stream = files.open(file)) {

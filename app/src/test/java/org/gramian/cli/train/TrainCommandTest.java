@@ -157,10 +157,10 @@ final class TrainCommandTest extends TrainFixture {
     }
 
     @Test
-    void existingRunNamesResumeCommand() {
+    void existingRunSaysWhatCanFollow() {
         Run run = tiny.train(TinyRun.folder(), "--epochs", "1");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(run.err()).contains("gramian train --resume " + TinyRun.folder());
+        assertThat(run.err()).has(facts("finished run", TinyRun.folder()));
         Path config = TinyRun.folder().resolve("config.yaml");
         tiny.goOn(TinyRun.folder(), "--epochs", "3")
                 .failed(ExitCode.USAGE, "--resume", "--epochs", "gramian train DIR --config " + config);

@@ -157,10 +157,13 @@ final class TrainCommandTest extends TrainFixture {
     }
 
     @Test
-    void existingRunSaysWhatCanFollow() {
-        Run run = tiny.train(TinyRun.folder(), "--epochs", "1");
+    void existingRunNamesResumeCommand() throws IOException {
+        tiny.train(TinyRun.folder(), "--epochs", "1").failed(ExitCode.USAGE, TinyRun.folder(), "finished run");
+        Files.createDirectories(out);
+        Files.copy(TinyRun.folder().resolve("config.yaml"), out.resolve("config.yaml"));
+        Run run = tiny.train(out, "--epochs", "1");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
-        assertThat(run.err()).has(facts("finished run", TinyRun.folder()));
+        assertThat(run.err()).contains("gramian train --resume " + out);
         Path config = TinyRun.folder().resolve("config.yaml");
         tiny.goOn(TinyRun.folder(), "--epochs", "3")
                 .failed(ExitCode.USAGE, "--resume", "--epochs", "gramian train DIR --config " + config);

@@ -26,7 +26,7 @@ record FoldFolder(Path path) {
     private static final String AFTER_FIRST = "stage1.json";
     private static final String FROZEN = "frozen.safetensors";
     private static final String FIRST_VALIDATION = "stage1-validation.json";
-    private static final String SOLVING = "solving.txt";
+    static final String SOLVING = "solving.txt";
     private static final String FIRST = "first-model";
     private static final String ADVICE = "; resume with the original settings, or start a new run in another folder";
 

@@ -55,7 +55,7 @@ import org.gramian.backbone.onnx.HostileGraphs;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.cli.Main;
 import org.gramian.image.HostileImages;
-import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.Mutation;
 import org.gramian.image.ReadResult;

@@ -3,7 +3,7 @@
 const up = document.currentScript.dataset.up;
 const box = document.getElementById('search');
 const list = document.getElementById('found');
-const MOST = 20;
+const MAX_RESULTS = 20;
 
 function score([, title, heading, text], words) {
   const headings = (title + ' ' + heading).toLowerCase();
@@ -23,7 +23,7 @@ function show() {
     .map(section => [score(section, words), section])
     .filter(([points]) => points > 0)
     .sort(([a], [b]) => b - a)
-    .slice(0, MOST);
+    .slice(0, MAX_RESULTS);
   list.replaceChildren(...found.map(([, [place, title, heading, text]]) => {
     const link = document.createElement('a');
     link.href = up + place;

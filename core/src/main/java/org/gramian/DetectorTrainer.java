@@ -15,8 +15,10 @@ import org.gramian.anomaly.evaluate.AnomalyDataset;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights;
+import org.gramian.basis.AtomicFile;
 import org.gramian.image.ImageSource;
 import org.gramian.model.ModelFile;
+import org.gramian.run.ExistingRun;
 import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.TrainConfig;
@@ -97,12 +99,18 @@ public final class DetectorTrainer {
     /**
      * Trains and writes {@code model.safetensors}.
      *
-     * @param folder is created if needed
+     * @param folder is created if needed; must not hold a run or a model
      * @return the result; the caller closes its detector
      * @throws IllegalArgumentException if there are too few readable images
      * @throws InterruptedIOException if the thread is interrupted
+     * @throws IOException if the folder cannot be written, or holds a run or a model
      */
     public DetectorTraining.Result train(Path folder) throws IOException {
+        Path model = Files.createDirectories(folder).resolve(ModelFile.NAME);
+        AtomicFile.require(model);
+        if (Files.exists(model) || new ExistingRun(folder).exists()) {
+            throw new IOException(folder + ": expected a new folder, found a run in it; choose another one");
+        }
         WeightStore store = WeightStore.ofProcess();
         Settings complete = DefaultResolver.withBackbone(settings, store.available());
         Backbone backbone = store.backbone(complete.get(TrainConfig.BACKBONE));
@@ -114,7 +122,12 @@ public final class DetectorTrainer {
                     store.find(backbone, name, arena, remark -> listener.accept(new TrainEvent.Warning(remark)));
             DetectorTraining training = new DetectorTraining(backbone, weights, device, options, listener, cancelled);
             DetectorTraining.Result result = training.train(sources(good), sources(defects), Map.of());
-            result.detector().save(Files.createDirectories(folder).resolve(ModelFile.NAME));
+            try {
+                result.detector().save(model);
+            } catch (IOException | RuntimeException failed) {
+                result.detector().close();
+                throw failed;
+            }
             return result;
         }
     }

@@ -81,7 +81,10 @@ public final class Evaluator {
         this.reader = reader;
     }
 
-    /** Returns the evaluator of a classifier, with its crops. The caller closes the classifier. */
+    /**
+     * Returns the evaluator of a classifier, with its crops: those of {@code Classifier.load} take whole images, also for a model that
+     * was trained on object boxes, which {@code classifier.withCrops(classifier.card().crops())} takes. The caller closes the classifier.
+     */
     public static Evaluator of(Classifier classifier) {
         return of(classifier, new ImageReader(ImageLimits.DEFAULT)::read);
     }

@@ -59,7 +59,7 @@ public final class Explainer {
     }
 
     /**
-     * Explains the score of the predicted class.
+     * Explains the score of the predicted class, on the crops that the model was trained on.
      *
      * @throws UnreadableImageException if the file is not a readable image
      */

@@ -151,7 +151,9 @@ class EntryPointsTest {
             assertThat(parse(inspection.toJson()).get("anomalous").booleanValue())
                     .isEqualTo(inspection.isAnomalous());
         }
-        assertThatThrownBy(() -> trainer.backbone("filters").train(run)).hasMessageContaining("weights");
+        assertThatThrownBy(() -> trainer.train(run)).hasMessageContaining("found a run in it");
+        assertThatThrownBy(() -> trainer.backbone("filters").train(folder.resolve("other")))
+                .hasMessageContaining("weights");
     }
 
     @Test

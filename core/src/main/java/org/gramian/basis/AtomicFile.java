@@ -159,6 +159,7 @@ public final class AtomicFile {
         return failure;
     }
 
+    /** Returns whether a file of this name is unfinished. */
     public static boolean isPartial(String name) {
         return name.startsWith(BEGIN) && name.endsWith(PARTIAL);
     }

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.SequencedMap;
 import org.gramian.basis.EnumWords;
 import org.gramian.basis.JsonText;
-import org.gramian.explain.gradient.PatchSearch;
 
 /**
  * Explanation of the score of a class for an image, by regions and by feature maps.
@@ -59,7 +58,7 @@ public record Explanation(
      *     gradient G of the score and the image's contribution to the kernel matrix entry; for a single map gradient times feature
      * @param where contributions of pixels, which sum to the contribution (see {@code docs/explain.md}); for {@code rbf} large where the
      *     maps differ, for {@code bilinear} where both are active
-     * @param patches of other images that excite the pair most, the strongest first; empty unless a {@link PatchSearch} found them
+     * @param patches of other images that excite the pair most, the strongest first; empty unless a {@code PatchSearch} found them
      */
     public record ChannelPair(int first, int second, double contribution, HeatMap where, List<Patch> patches) {
         public ChannelPair {
@@ -68,7 +67,7 @@ public record Explanation(
     }
 
     /**
-     * A part of another image that excites a pair, or a single map, see {@link PatchSearch}.
+     * A part of another image that excites a pair, or a single map, see {@code PatchSearch}.
      *
      * @param name of the image
      * @param value of the pair's term at the centre

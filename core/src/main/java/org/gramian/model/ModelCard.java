@@ -75,7 +75,7 @@ public record ModelCard(
         int label = classes.indexOf(name);
         if (label < 0) {
             throw new IllegalArgumentException("expected a class of the model, found " + QuotedText.text(name)
-                    + NearestWord.suggestion(name, classes) + "; 'gramian show' lists them");
+                    + NearestWord.suggestion(name, classes));
         }
         return label;
     }

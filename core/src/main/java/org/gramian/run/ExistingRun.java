@@ -76,11 +76,12 @@ public record ExistingRun(Path folder) {
         return Files.isRegularFile(folder.resolve(CONFIG));
     }
 
-    /** Whether the run has one fold, and it is finished. */
+    /** Returns whether the run has one fold, and it is finished. */
     public boolean isFinished() {
         return exists() && new FoldFolder(folder).isDone();
     }
 
+    /** Returns whether it extends another run. */
     public boolean isExtended() {
         return Files.exists(folder.resolve(EXTENDED));
     }

@@ -13,6 +13,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -32,7 +33,7 @@ public final class GramianAutoConfiguration {
     @ConditionalOnMissingBean
     @ConditionalOnProperty("gramian.model")
     Classifier gramianClassifier(GramianProperties properties) throws IOException {
-        Classifier loaded = Classifier.load(Objects.requireNonNull(properties.model()));
+        Classifier loaded = Classifier.load(Objects.requireNonNull(properties.model(), "gramian.model"));
         return properties.unknownRate() == null ? loaded : loaded.withUnknownRate(properties.unknownRate());
     }
 
@@ -40,7 +41,7 @@ public final class GramianAutoConfiguration {
     @ConditionalOnMissingBean
     @ConditionalOnProperty("gramian.detector")
     Detector gramianDetector(GramianProperties properties) throws IOException {
-        Detector loaded = Detector.load(Objects.requireNonNull(properties.detector()));
+        Detector loaded = Detector.load(Objects.requireNonNull(properties.detector(), "gramian.detector"));
         return properties.falseAlarms() == null ? loaded : loaded.withFalseAlarms(properties.falseAlarms());
     }
 
@@ -51,9 +52,9 @@ public final class GramianAutoConfiguration {
             ObjectProvider<Detector> detector,
             ObjectProvider<ObservationRegistry> observations) {
         return new GramianTemplate(
-                Optional.ofNullable(classifier.getIfAvailable()),
-                Optional.ofNullable(detector.getIfAvailable()),
-                observations.getIfAvailable(() -> ObservationRegistry.NOOP));
+                Optional.ofNullable(classifier.getIfUnique()),
+                Optional.ofNullable(detector.getIfUnique()),
+                observations.getIfUnique(() -> ObservationRegistry.NOOP));
     }
 
     /** Where the application has {@code spring-boot-starter-actuator}. */
@@ -62,6 +63,7 @@ public final class GramianAutoConfiguration {
     static class HealthConfiguration {
         @Bean
         @ConditionalOnMissingBean(name = "gramianHealthIndicator")
+        @ConditionalOnEnabledHealthIndicator("gramian")
         HealthIndicator gramianHealthIndicator(GramianTemplate template, GramianProperties properties) {
             return new GramianHealthIndicator(template, properties);
         }

@@ -14,7 +14,8 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Answers {@code POST /predict} and {@code POST /inspect} of an image; JSON as of {@code gramian predict --format jsonl}. */
+/** Answers {@code POST /predict} and {@code POST /inspect} of an image; JSON of {@link
+ * Prediction#asMap} and {@link Inspection#asMap}. */
 @RestController
 @RequestMapping(
         path = "${gramian.web.path:}",
@@ -67,7 +68,7 @@ final class GramianController {
         return problem(HttpStatus.UNPROCESSABLE_CONTENT, problem);
     }
 
-    /** A wrong {@code top}. */
+    /** A wrong {@code top}, or an image too thin for the crops. */
     @ExceptionHandler
     ProblemDetail invalid(IllegalArgumentException problem) {
         return problem(HttpStatus.BAD_REQUEST, problem);
@@ -75,7 +76,7 @@ final class GramianController {
 
     /** No classifier, or no detector. */
     @ExceptionHandler
-    ProblemDetail missing(IllegalStateException problem) {
+    ProblemDetail missing(GramianTemplate.MissingModelException problem) {
         return problem(HttpStatus.NOT_FOUND, problem);
     }
 

@@ -35,7 +35,14 @@ public record GramianProperties(
     public record Web(
             @DefaultValue("false") boolean enabled,
             @DefaultValue("") String path,
-            @DefaultValue("20MB") DataSize maxSize) {}
+            @DefaultValue("20MB") DataSize maxSize) {
+        /** @throws IllegalArgumentException if the size is not one that an array can have */
+        public Web {
+            if (maxSize.toBytes() < 1 || maxSize.toBytes() >= Integer.MAX_VALUE) {
+                throw new IllegalArgumentException("gramian.web.max-size: expected 1B to 2047MB, found " + maxSize);
+            }
+        }
+    }
 
     /** @throws IllegalArgumentException if {@code top} is below 1 */
     public GramianProperties {

@@ -42,7 +42,7 @@ public final class GramianTemplate {
      * @throws IllegalStateException if there is no classifier
      */
     public Prediction predict(byte[] image) throws IOException {
-        Classifier loaded = classifier.orElseThrow(() -> missing("Classifier", "gramian.model"));
+        Classifier loaded = classifier.orElseThrow(() -> new MissingModelException("Classifier", "gramian.model"));
         return Observation.createNotStarted("gramian.predict", observations)
                 .observeChecked(() -> loaded.predict(image));
     }
@@ -54,7 +54,7 @@ public final class GramianTemplate {
      * @throws IllegalStateException if there is no detector
      */
     public Inspection inspect(byte[] image) throws IOException {
-        Detector loaded = detector.orElseThrow(() -> missing("Detector", "gramian.detector"));
+        Detector loaded = detector.orElseThrow(() -> new MissingModelException("Detector", "gramian.detector"));
         return Observation.createNotStarted("gramian.inspect", observations).observeChecked(() -> {
             synchronized (inspecting) {
                 return loaded.inspect(image);
@@ -71,8 +71,12 @@ public final class GramianTemplate {
         }
     }
 
-    private static IllegalStateException missing(String bean, String property) {
-        return new IllegalStateException(
-                "expected a " + bean + ", found none; set " + property + " to a run folder or a model");
+    /** Thrown where there is no classifier, or no detector. */
+    static final class MissingModelException extends IllegalStateException {
+        private static final long serialVersionUID = 1L;
+
+        MissingModelException(String bean, String property) {
+            super("expected a " + bean + ", found none; set " + property + " to a run folder or a model");
+        }
     }
 }

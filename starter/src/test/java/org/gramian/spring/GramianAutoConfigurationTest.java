@@ -113,6 +113,13 @@ class GramianAutoConfigurationTest {
     }
 
     @Test
+    void startsWithTwoDetectorsOfTheApplication() {
+        runner.withBean("left", Detector.class, GramianAutoConfigurationTest::detector)
+                .withBean("right", Detector.class, GramianAutoConfigurationTest::detector)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
     void startsWithoutModelAndActuator() {
         runner.withClassLoader(new FilteredClassLoader(HealthIndicator.class)).run(context -> {
             assertThat(context).hasNotFailed().doesNotHaveBean(Classifier.class);
@@ -127,6 +134,8 @@ class GramianAutoConfigurationTest {
                 .run(context -> assertThat(context).getFailure().hasStackTraceContaining("missing.safetensors"));
         runner.withPropertyValues("gramian.top=0")
                 .run(context -> assertThat(context).getFailure().hasStackTraceContaining("gramian.top"));
+        runner.withPropertyValues("gramian.web.max-size=4GB")
+                .run(context -> assertThat(context).getFailure().hasStackTraceContaining("gramian.web.max-size"));
         runner.withPropertyValues(MODEL, "gramian.unknown-rate=2")
                 .run(context -> assertThat(context).getFailure().hasStackTraceContaining("found 2"));
     }

@@ -115,7 +115,7 @@ public final class ExplainCommand extends ConsoleCommand {
             CroppedImage view = CroppedImage.of(image, stored.card());
             Explanation why = withPatches(
                     explainer,
-                    className == null ? explainer.explain(view) : explainer.explain(view, card.label(className)),
+                    className == null ? explainer.explain(view) : explainer.explain(view, label(card, className)),
                     file);
             byte[] png = HeatImage.png(HeatImage.sheet(image, why));
             AtomicFile.put(out, partial -> Files.write(partial, png));
@@ -133,6 +133,15 @@ public final class ExplainCommand extends ConsoleCommand {
 
     /** The field of a run's audit that names the dataset. */
     @JsonIgnoreProperties(ignoreUnknown = true)
+    private static int label(ModelCard card, String name) {
+        try {
+            return card.label(name);
+        } catch (IllegalArgumentException unknown) {
+            throw new IllegalArgumentException(
+                    "--class: " + unknown.getMessage() + "; 'gramian show' lists them", unknown);
+        }
+    }
+
     private record AuditedDataset(String root) {}
 
     /** Adds the parts of training images that excite the pairs most, if the images are there. */

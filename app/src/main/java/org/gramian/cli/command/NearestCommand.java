@@ -94,7 +94,7 @@ public final class NearestCommand extends ConsoleCommand {
                         computed -> result(training.nearest(computed.of(Engine.Rows.DESCRIPTORS), top)),
                         progress);
             }
-            return lines.exitCode(console);
+            return lines.exitCode(console, Console.isOutputTerminal());
         }
     }
 

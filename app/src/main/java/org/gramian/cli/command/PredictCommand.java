@@ -157,7 +157,7 @@ public final class PredictCommand extends ConsoleCommand {
                     predictor.run(lines, named, progress);
                 }
             }
-            return lines.exitCode(console);
+            return lines.exitCode(console, out == null && Console.isOutputTerminal());
         }
     }
 

@@ -131,9 +131,13 @@ final class ResultLines {
         Failures.requireWritten(out);
     }
 
-    /** Returns the exit code; counts failures for those who do not see the table. */
-    int exitCode(Console console) {
-        if (failures > 0 && format == Format.TABLE && !Console.isOutputTerminal()) {
+    /**
+     * Returns the exit code; warns of failures in a table that is not on the screen.
+     *
+     * @param visible whether the rows go to a terminal
+     */
+    int exitCode(Console console, boolean visible) {
+        if (failures > 0 && format == Format.TABLE && !visible) {
             console.warn((failures == 1 ? "1 image" : failures + " images") + " failed; see ERROR in the results");
         }
         return failures == 0 ? ExitCode.DONE : ExitCode.DATA;

@@ -91,7 +91,7 @@ public record RunFolder(Path path) {
         return folder;
     }
 
-    /** Whether a killed run wrote all files of the folder, and no configuration yet. */
+    /** Returns whether a killed run wrote all files of the folder, and no configuration yet. */
     private boolean isLeftBehind(List<Path> content) throws IOException {
         if (content.isEmpty()) {
             return true;

@@ -94,11 +94,6 @@ final class ExtendCommandTest extends TrainFixture {
             extend(run, newClass()).refused(ExitCode.USAGE, extended, "choose another one");
             assertThat(TinyTraining.names(extended)).containsAll(names);
         }
-    }
-
-    @Test
-    void namesFinishedRunAsOutput() throws IOException {
-        Path run = solved();
         Run.of("extend", run, newClass(), "--out", run).refused(ExitCode.USAGE, run, "finished run");
         Run.of("train", tiny.images().root(), "--out", run).refused(ExitCode.USAGE, run, "finished run");
     }

@@ -236,11 +236,11 @@ class RunReportTest {
     @Test
     void manyClassesAndImagesStayWithinBounds() throws IOException {
         List<String> names = IntStream.range(0, 100).mapToObj(k -> "class " + k).toList();
-        new MadeUpRun(run("many"), names, 1_500).write(1);
+        new MadeUpRun(run("many"), names, 1_100).write(1);
         String html = report(run("many"));
         assertThat(html)
                 .contains("matrix many")
-                .has(facts("1,000", "1,500", "1000"))
+                .has(facts("1,000", "1,100", "1000"))
                 .containsPattern("<summary>" + (RunView.MISTAKES - RunView.AT_ONCE) + "\\b");
         assertThat(html.split("<image ", -1)).hasSize(1 + ImageSheet.MOST);
         assertThat(html.length()).isLessThan(6_000_000);

@@ -5,9 +5,12 @@ import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.URL;
+import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.PublicFile;
@@ -50,7 +53,10 @@ public final class BundledWeights {
 
     /** Returns the size of the file in bytes. */
     public static long size(String name) throws IOException {
-        return existing(name + WeightStore.ENDING).openConnection().getContentLengthLong();
+        URLConnection connection = existing(name + WeightStore.ENDING).openConnection();
+        try (InputStream _ = connection.getInputStream()) {
+            return connection.getContentLengthLong();
+        }
     }
 
     /** Reads weights and compares them with their SHA-256. */
@@ -87,7 +93,16 @@ public final class BundledWeights {
 
     private static @Nullable URL resource(String file) {
         URL own = Backbone.class.getResource(file);
-        ClassLoader loader = Thread.currentThread().getContextClassLoader();
-        return own != null || loader == null ? own : loader.getResource(FOLDER + file);
+        return own != null
+                ? own
+                : Stream.of(
+                                Optional.ofNullable(Thread.currentThread().getContextClassLoader()),
+                                Optional.ofNullable(
+                                        Backbone.class.getClassLoader())) // threads of a pool may have another
+                        .flatMap(Optional::stream)
+                        .map(loader -> loader.getResource(FOLDER + file))
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null);
     }
 }

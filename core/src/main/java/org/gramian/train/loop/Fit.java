@@ -30,8 +30,6 @@ public final class Fit {
     private final StageState state;
     private final Steps steps;
     private final Optional<Rival> rival;
-    private final Duration start;
-    private final int begun;
     private StageProgress progress;
 
     private Fit(TrainingStage stage, StageState state, Steps steps, Optional<Rival> rival, StageProgress progress) {
@@ -40,8 +38,6 @@ public final class Fit {
         this.state = state;
         this.steps = steps;
         this.rival = rival;
-        this.start = context.cancellation().elapsed();
-        this.begun = progress.step();
         this.progress = progress;
     }
 
@@ -94,6 +90,8 @@ public final class Fit {
         context.send(
                 new TrainEvent.StageStarted(stage.number(), recipe.epochs(), stage.stepsPerEpoch(), stage.crops()));
         while (progress.epoch() < recipe.epochs() && whyStopped().isEmpty()) {
+            Duration before = context.cancellation().elapsed();
+            boolean whole = progress.step() == 0;
             steps.startEpoch(stage.order(progress), stage.epochNumber(progress.epoch()));
             while (progress.step() < stage.stepsPerEpoch()) {
                 Optional<Cancellation.Reason> reason = context.cancellation().reason();
@@ -121,7 +119,9 @@ public final class Fit {
             context.history().add(done); // before the checkpoint: a resumed run has all epochs that it does not repeat
             context.send(done);
             progress = progress.epochDone(done);
-            limitEpochs();
+            if (whole) {
+                limitEpochs(context.cancellation().elapsed().minus(before));
+            }
             context.checkpointing().saveAfterEpoch(progress, state);
         }
         return ended();
@@ -188,13 +188,14 @@ public final class Fit {
                 : Optional.empty();
     }
 
-    /** Decides after the first epoch how many there are: the checkpoint keeps the number, so that a resumed run trains as many. */
-    private void limitEpochs() {
-        if (rival.isPresent() && progress.epoch() == 1) {
-            Duration passed = context.cancellation().elapsed().minus(start);
-            int steps = Math.max(1, stage.stepsPerEpoch() - begun);
-            Duration epoch = passed.multipliedBy(stage.stepsPerEpoch()).dividedBy(steps);
-            progress = progress.limitedTo(rival.get().epochs(epoch));
+    /**
+     * Decides after the first whole epoch of a process how many there are, and writes a checkpoint with the number, so that a resumed run
+     * trains as many.
+     */
+    private void limitEpochs(Duration epoch) throws IOException {
+        if (rival.isPresent() && progress.limit() == 0) {
+            progress = progress.limitedTo(Math.max(progress.epoch(), rival.get().epochs(epoch)));
+            context.checkpointing().save(progress, state);
         }
     }
 

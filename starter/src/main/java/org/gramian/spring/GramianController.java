@@ -14,8 +14,8 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Answers {@code POST /predict} and {@code POST /inspect} of an image; JSON of {@link
- * Prediction#asMap} and {@link Inspection#asMap}. */
+/** Answers {@code POST /predict} and {@code POST /inspect} of an image; JSON of {@code
+ * Prediction.asMap} and {@code Inspection.asMap}. */
 @RestController
 @RequestMapping(
         path = "${gramian.web.path:}",

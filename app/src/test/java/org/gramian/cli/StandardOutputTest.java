@@ -29,7 +29,7 @@ class StandardOutputTest {
     @BeforeEach
     void write() throws IOException {
         model = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
-        broken = Files.writeString(folder.resolve("broken.jpg"), "no picture");
+        broken = Files.writeString(folder.resolve("broken.jpg"), "no image");
     }
 
     private String run(ProcessBuilder builder, int code) throws IOException, InterruptedException {

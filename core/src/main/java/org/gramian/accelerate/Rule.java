@@ -49,8 +49,9 @@ public enum Rule {
     public static final String SWITCH = "GRAMIAN_ACCELERATE";
 
     private static volatile String selection = System.getenv().getOrDefault(SWITCH, "on");
-    private static volatile @Nullable Set<Rule>
-            enabled; // parsed at first use: a class whose initializer throws cannot be used again
+
+    /** Parsed at first use: a class whose initializer throws cannot be used again. */
+    private static volatile @Nullable Set<Rule> enabled;
 
     /**
      * Selects the rules for models that are put on a device from now on.

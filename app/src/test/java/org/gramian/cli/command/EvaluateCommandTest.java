@@ -148,7 +148,7 @@ class EvaluateCommandTest {
     @Test
     void unreadableImagesAreListedAndCounted() throws IOException {
         write(List.of("stone", "paper"), Map.of());
-        Files.writeString(photos.resolve("stone/12.bmp"), "no picture");
+        Files.writeString(photos.resolve("stone/12.bmp"), "no image");
         Run run = evaluate();
         run.failed(ExitCode.DATA, "stone/12.bmp");
         assertThat(run.out()).has(facts("23", "2", "1", "24"));

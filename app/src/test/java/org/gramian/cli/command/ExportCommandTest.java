@@ -53,7 +53,7 @@ class ExportCommandTest {
 
     @Test
     void unreadableImageKeepsTheFile() throws IOException {
-        Files.writeString(photos.resolve("stone/three.png"), "no picture");
+        Files.writeString(photos.resolve("stone/three.png"), "no image");
         Run run = Run.of("export", model, out, "--images", photos);
         run.failed(ExitCode.DATA, "three.png");
         assertThat(run.out()).has(facts("2"));

@@ -69,7 +69,7 @@ class NearestCommandTest {
     @Test
     void reportsUnreadableFilesInTheirPlace() throws IOException {
         Path bad = folder.resolve("bad.jpg");
-        Files.writeString(bad, "no picture");
+        Files.writeString(bad, "no image");
         Path good = TinyRun.training()
                 .images()
                 .root()

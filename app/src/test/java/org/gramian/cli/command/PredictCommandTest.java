@@ -88,7 +88,7 @@ class PredictCommandTest {
 
     @Test
     void reportsUnreadableFilesInTheirPlace() throws IOException {
-        new ImageFolder(photos).add("b/broken.jpg", "no picture".getBytes(StandardCharsets.UTF_8));
+        new ImageFolder(photos).add("b/broken.jpg", "no image".getBytes(StandardCharsets.UTF_8));
         Run run = predict("--format=jsonl", photos, folder.resolve("absent.png"));
         assertThat(run.code()).isEqualTo(ExitCode.DATA);
         List<JsonNode> lines = json(run);
@@ -100,7 +100,7 @@ class PredictCommandTest {
 
     @Test
     void tableNamesFailureOnce() throws IOException {
-        new ImageFolder(photos).add("b/broken.jpg", "no picture".getBytes(StandardCharsets.UTF_8));
+        new ImageFolder(photos).add("b/broken.jpg", "no image".getBytes(StandardCharsets.UTF_8));
         Run run = predict(photos);
         assertThat(run.code()).isEqualTo(ExitCode.DATA);
         assertThat(run.out()).contains("broken.jpg", "ERROR: ");

@@ -9,8 +9,6 @@ import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.PublicFile;
@@ -92,17 +90,12 @@ public final class BundledWeights {
     }
 
     private static @Nullable URL resource(String file) {
-        URL own = Backbone.class.getResource(file);
-        return own != null
-                ? own
-                : Stream.of(
-                                Optional.ofNullable(Thread.currentThread().getContextClassLoader()),
-                                Optional.ofNullable(
-                                        Backbone.class.getClassLoader())) // threads of a pool may have another
-                        .flatMap(Optional::stream)
-                        .map(loader -> loader.getResource(FOLDER + file))
-                        .filter(Objects::nonNull)
-                        .findFirst()
-                        .orElse(null);
+        URL found = Backbone.class.getResource(file);
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        if (found == null && context != null) {
+            found = context.getResource(FOLDER + file);
+        }
+        // threads of a pool may have another class loader
+        return found == null ? Backbone.class.getClassLoader().getResource(FOLDER + file) : found;
     }
 }

@@ -179,10 +179,10 @@ public final class Fit {
         if (rival.isEmpty() || progress.step() > 0 || progress.epoch() == recipe.epochs()) {
             return Optional.empty();
         }
-        if (progress.limit() > 0 && progress.epoch() >= progress.limit()) {
+        int last = progress.limit() > 0 ? Math.min(progress.limit(), recipe.epochs()) : recipe.epochs();
+        if (progress.epoch() >= last) {
             return Optional.of("as much time as the solved heads took");
         }
-        int last = progress.limit() > 0 ? Math.min(progress.limit(), recipe.epochs()) : recipe.epochs();
         return rival.get().isOutOfReach(progress.validations(), last - progress.epoch())
                 ? Optional.of("the solved head is out of reach")
                 : Optional.empty();

@@ -3,7 +3,9 @@ package org.gramian.linear;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.stream.IntStream;
 import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Tensor;
@@ -13,27 +15,42 @@ import org.gramian.tensor.Tensor;
  *
  * <p>A softmax temperature is fitted on them with Platt's smoothed targets, {@code 1 − ε} for the label and {@code ε/(k − 1)}
  * for each other class with {@code ε = 1/(n + 2)}, so that it is finite where every row is right (Platt, Probabilistic
- * Outputs for Support Vector Machines, 1999). Accuracy and log loss are those of groups: the probability of a group is the
- * mean of those of its rows, as that of an image is the mean over its crops.
+ * Outputs for Support Vector Machines, 1999). {@link #scaled} adds a scale for each class where that pays. Accuracy and log loss
+ * are those of groups: the probability of a group is the mean of those of its rows, as that of an image is the mean over its
+ * crops.
  */
 public final class CrossValidation {
-    private final int folds;
+    private final LabelledRows rows;
+    private final GroupFolds folds;
     private final double[][] logits;
-    private final int[] labels;
     private final double temperature;
-    private final List<int[]> members;
+    private final Optional<ClassScaling> scaling;
 
-    /** @param logits {@code [n][k]}, before the temperature */
-    CrossValidation(LabelledRows rows, int folds, double[][] logits) {
+    /** @param logits {@code [n][k]}, calibrated */
+    private CrossValidation(
+            LabelledRows rows,
+            GroupFolds folds,
+            double[][] logits,
+            double temperature,
+            Optional<ClassScaling> scaling) {
+        this.rows = rows;
         this.folds = folds;
         this.logits = logits;
-        this.labels = rows.labels();
-        this.members = rows.members();
-        this.temperature = fitTemperature().orElse(1);
+        this.temperature = temperature;
+        this.scaling = scaling;
+    }
+
+    /** @param logits {@code [n][k]}, before the temperature */
+    static CrossValidation of(LabelledRows rows, GroupFolds folds, double[][] logits) {
+        double temperature = temperature(rows, logits).orElse(1);
+        double[][] divided = Arrays.stream(logits)
+                .map(row -> Arrays.stream(row).map(z -> z / temperature).toArray())
+                .toArray(double[][]::new);
+        return new CrossValidation(rows, folds, divided, temperature, Optional.empty());
     }
 
     static CrossValidation of(LabelledRows rows, GroupFolds folds, SolverListener watch, GroupFolds.FoldScores scores) {
-        return new CrossValidation(rows, folds.count(), folds.outOfFold("cross-validation", watch, scores));
+        return of(rows, folds, folds.outOfFold("cross-validation", watch, scores));
     }
 
     static CrossValidation of(LabelledRows rows, GroupFolds folds, SolverListener watch, LinearSolver solver) {
@@ -44,7 +61,8 @@ public final class CrossValidation {
         });
     }
 
-    private OptionalDouble fitTemperature() {
+    private static OptionalDouble temperature(LabelledRows rows, double[][] logits) {
+        int[] labels = rows.labels();
         double epsilon = 1.0 / (labels.length + 2);
         List<double[]> centred = new ArrayList<>();
         double[] targets = new double[labels.length];
@@ -58,8 +76,48 @@ public final class CrossValidation {
         return SoftmaxTemperature.fit(centred, targets, 0);
     }
 
+    /**
+     * Returns these scores with a scale for each class, if that lowers the log loss by more than its standard error: the scores of one
+     * half of the folds are scaled by a fit to the other half, so that the comparison does not flatter.
+     */
+    CrossValidation scaled() {
+        int[][] halves = {folds.rows(fold -> fold % 2 == 0), folds.rows(fold -> fold % 2 == 1)};
+        double[][] crossed = new double[logits.length][];
+        for (int half = 0; half < 2; half++) {
+            ClassScaling other = fitted(halves[1 - half]);
+            for (int i : halves[half]) {
+                crossed[i] = other.apply(logits[i]);
+            }
+        }
+        CrossValidation tried = new CrossValidation(rows, folds, crossed, temperature, Optional.empty());
+        double[] gains = rows.members().stream()
+                .mapToDouble(group -> weight(group) * (tried.logProbability(group) - logProbability(group)))
+                .toArray();
+        double mean = Arrays.stream(gains).average().orElse(0);
+        double squares =
+                Arrays.stream(gains).map(gain -> (gain - mean) * (gain - mean)).sum();
+        if (mean <= Math.sqrt(squares) / gains.length) {
+            return this;
+        }
+        ClassScaling all = fitted(IntStream.range(0, logits.length).toArray());
+        return new CrossValidation(rows, folds, crossed, temperature, Optional.of(all));
+    }
+
+    private ClassScaling fitted(int[] which) {
+        double[] weights =
+                IntStream.range(0, rows.classes()).mapToDouble(rows::weight).toArray();
+        return ClassScaling.fit(
+                Arrays.stream(which).mapToObj(i -> logits[i]).toArray(double[][]::new),
+                Arrays.stream(which).map(rows::label).toArray(),
+                weights);
+    }
+
+    private double weight(int[] group) {
+        return rows.weight(rows.label(group[0]));
+    }
+
     public int folds() {
-        return folds;
+        return folds.count();
     }
 
     /** Returns the fitted softmax temperature T; 1 if the scores are uninformative. */
@@ -67,24 +125,26 @@ public final class CrossValidation {
         return temperature;
     }
 
-    /** Returns the logits {@code [n][k]}, divided by the temperature. */
-    double[][] logits() {
-        return Arrays.stream(logits)
-                .map(row -> Arrays.stream(row).map(z -> z / temperature).toArray())
-                .toArray(double[][]::new);
+    /** Returns the scale of each class; empty if one temperature serves as well. */
+    Optional<ClassScaling> scaling() {
+        return scaling;
     }
 
-    /** Mean log probability of each class over the rows of a group: {@code log mean_i softmax(z_i / T)}. */
-    private double[] logProbabilities(int[] rows) {
-        double[] mean = new double[logits[rows[0]].length];
-        for (int i : rows) {
+    /** Returns the calibrated logits {@code [n][k]}. */
+    double[][] logits() {
+        return logits.clone();
+    }
+
+    /** Log of the mean probability of each class over the rows of a group: {@code log mean_i softmax(z_i)}. */
+    private double[] logProbabilities(int[] group) {
+        double[] mean = new double[rows.classes()];
+        for (int i : group) {
             double max = Arrays.stream(logits[i]).max().orElseThrow();
-            double[] weights = Arrays.stream(logits[i])
-                    .map(z -> StrictMath.exp((z - max) / temperature))
-                    .toArray();
+            double[] weights =
+                    Arrays.stream(logits[i]).map(z -> StrictMath.exp(z - max)).toArray();
             double total = Arrays.stream(weights).sum();
             for (int c = 0; c < mean.length; c++) {
-                mean[c] += weights[c] / total / rows.length;
+                mean[c] += weights[c] / total / group.length;
             }
         }
         return Arrays.stream(mean)
@@ -94,14 +154,15 @@ public final class CrossValidation {
 
     /** Returns the log probabilities of each group, in ascending order of group numbers. */
     public List<double[]> logProbabilities() {
-        return members.stream().map(this::logProbabilities).toList();
+        return rows.members().stream().map(this::logProbabilities).toList();
     }
 
     /** Returns whether each group is classified correctly, in ascending order of group numbers. */
     public boolean[] correct() {
-        boolean[] correct = new boolean[members.size()];
+        List<int[]> groups = rows.members();
+        boolean[] correct = new boolean[groups.size()];
         for (int g = 0; g < correct.length; g++) {
-            correct[g] = top(logProbabilities(members.get(g))) == labels[members.get(g)[0]];
+            correct[g] = top(logProbabilities(groups.get(g))) == rows.label(groups.get(g)[0]);
         }
         return correct;
     }
@@ -116,11 +177,12 @@ public final class CrossValidation {
     }
 
     public double accuracy() {
+        boolean[] correct = correct();
         int right = 0;
-        for (boolean one : correct()) {
+        for (boolean one : correct) {
             right += one ? 1 : 0;
         }
-        return (double) right / members.size();
+        return (double) right / correct.length;
     }
 
     /**
@@ -139,10 +201,15 @@ public final class CrossValidation {
         return Math.sqrt(Math.max(0, only + otherOnly - gain * gain) / n);
     }
 
+    /** Returns {@code log p} of a group's class. */
+    private double logProbability(int[] group) {
+        return logProbabilities(group)[rows.label(group[0])];
+    }
+
     /** Returns the mean of {@code −log p} of each group's class. */
     public double logLoss() {
-        return members.stream()
-                .mapToDouble(rows -> -logProbabilities(rows)[labels[rows[0]]])
+        return -rows.members().stream()
+                .mapToDouble(this::logProbability)
                 .average()
                 .orElse(0);
     }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.IntPredicate;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import org.gramian.linear.LinearSolver.SolverListener;
@@ -24,17 +25,32 @@ import org.gramian.tensor.Scope;
 record GroupFolds(int count, List<Integer> foldOfRow) {
     private static final int MAX_FOLDS = 5;
 
+    /** Up to as many rows, twice the folds cost seconds. */
+    private static final int FEW_ROWS = 4_000;
+
     GroupFolds {
         foldOfRow = List.copyOf(foldOfRow);
     }
 
     /** Creates at most five folds, no more than the smallest class has groups. */
     static GroupFolds of(LabelledRows rows) {
-        GroupFolds together = of(rows, rows::duplicate);
-        return together.count < 2 ? of(rows, rows::group) : together;
+        return of(rows, MAX_FOLDS);
     }
 
-    private static GroupFolds of(LabelledRows rows, IntUnaryOperator groupOf) {
+    /**
+     * Creates twice as many folds where rows are few: a classifier of four fifths of them is much less sure than the one that
+     * the scores calibrate.
+     */
+    static GroupFolds toCalibrate(LabelledRows rows) {
+        return of(rows, rows.count() > FEW_ROWS ? MAX_FOLDS : 2 * MAX_FOLDS);
+    }
+
+    private static GroupFolds of(LabelledRows rows, int most) {
+        GroupFolds together = of(rows, most, rows::duplicate);
+        return together.count < 2 ? of(rows, most, rows::group) : together;
+    }
+
+    private static GroupFolds of(LabelledRows rows, int most, IntUnaryOperator groupOf) {
         TreeMap<Integer, Integer> labelOfGroup = new TreeMap<>(); // the lowest where there are several
         for (int i = 0; i < rows.count(); i++) {
             labelOfGroup.merge(groupOf.applyAsInt(i), rows.label(i), Math::min);
@@ -44,8 +60,7 @@ record GroupFolds(int count, List<Integer> foldOfRow) {
             classes.add(new ArrayList<>());
         }
         labelOfGroup.forEach((group, label) -> classes.get(label).add(group));
-        int folds =
-                Math.min(MAX_FOLDS, classes.stream().mapToInt(List::size).min().orElse(0));
+        int folds = Math.min(most, classes.stream().mapToInt(List::size).min().orElse(0));
         if (folds < 2) {
             return new GroupFolds(folds, Collections.nCopies(rows.count(), 0));
         }
@@ -68,8 +83,13 @@ record GroupFolds(int count, List<Integer> foldOfRow) {
 
     /** Returns the rows of a fold, or all others. */
     int[] rows(int fold, boolean inside) {
+        return rows(other -> (other == fold) == inside);
+    }
+
+    /** Returns the rows of some folds. */
+    int[] rows(IntPredicate folds) {
         return IntStream.range(0, foldOfRow.size())
-                .filter(i -> (foldOfRow.get(i) == fold) == inside)
+                .filter(i -> folds.test(foldOfRow.get(i)))
                 .toArray();
     }
 

@@ -80,7 +80,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         SequencedMap<String, Double> found = new LinkedHashMap<>();
         found.put("shrinkage", solution.shrinkage());
         LinearModel model = LinearModel.around(centred.centres(), weight, solution.bias(), found);
-        GroupFolds folds = GroupFolds.of(rows);
+        GroupFolds folds = GroupFolds.toCalibrate(rows);
         if (folds.count() < 2) {
             return model;
         }

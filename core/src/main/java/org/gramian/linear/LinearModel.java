@@ -41,19 +41,24 @@ public record LinearModel(
         return new LinearModel(weight, bias, found, Optional.of(scores));
     }
 
-    /** Divides weight and bias by the softmax temperature of the cross-validation. */
+    /** Calibrates the scores by the temperature and the class scales of the cross-validation. */
     LinearModel calibrated() {
         if (crossValidation.isEmpty()) {
             return this;
         }
-        CrossValidation scores = crossValidation.get();
+        CrossValidation scores = crossValidation.get().scaled();
         SequencedMap<String, Double> all = new LinkedHashMap<>(found);
         all.putIfAbsent("folds", (double) scores.folds());
         all.put("temperature", scores.temperature());
+        scores.scaling().ifPresent(scaling -> {
+            all.put("least_scale", Arrays.stream(scaling.scale()).min().orElseThrow());
+            all.put("largest_scale", Arrays.stream(scaling.scale()).max().orElseThrow());
+        });
         all.put("cv_accuracy", scores.accuracy());
         all.put("cv_log_loss", scores.logLoss());
         double factor = 1 / scores.temperature();
-        return new LinearModel(weight.mul(factor), bias.mul(factor), all, crossValidation);
+        LinearModel divided = new LinearModel(weight.mul(factor), bias.mul(factor), all, Optional.of(scores));
+        return scores.scaling().map(scaling -> scaling.apply(divided)).orElse(divided);
     }
 
     LinearModel keptBy(Scope scope) {

@@ -118,12 +118,12 @@ public sealed interface LinearSolver permits Svm, NearestMean, Lda {
     /**
      * Solves for weight and bias and calibrates the scores by group-wise cross-validation.
      *
-     * <p>Weight and bias are divided by the softmax temperature that fits the out-of-fold scores best, which changes no
-     * prediction; {@link LinearModel#crossValidation} has the scores. The temperature stays 1 if a class has only one
-     * group, or if the rows of a fold are too few for a solution.
+     * <p>Weight and bias are divided by the softmax temperature that fits the out-of-fold scores best and, where that pays, scaled
+     * for each class; {@link LinearModel#crossValidation} has the scores. They stay as they are if a class has only one group, or if the
+     * rows of a fold are too few for a solution.
      */
     default LinearModel solve(LabelledRows rows, SolverListener watch) {
-        GroupFolds folds = GroupFolds.of(rows);
+        GroupFolds folds = GroupFolds.toCalibrate(rows);
         try (Scope scope = Scope.open()) {
             LinearModel model = fit(rows, watch);
             if (model.crossValidation().isEmpty() && folds.count() > 1) {

@@ -71,7 +71,7 @@ public record Svm(OptionalDouble c) implements LinearSolver {
                 int row = i;
                 Arrays.setAll(logits[i], label -> scores[best][label][row]);
             }
-            return model.with(new CrossValidation(rows, folds.count(), logits)).keptBy(scope);
+            return model.with(CrossValidation.of(rows, folds, logits)).keptBy(scope);
         }
     }
 

@@ -471,7 +471,7 @@ public record HeadSearch(
             try (Scope _ = Scope.open()) {
                 LabelledRows rows = labelled(RowProducts.rowsOf(joined(lda.members)), which);
                 CrossValidation scores =
-                        svm.solve(rows, this::watch).crossValidation().orElseThrow();
+                        svm.fit(rows, this::watch).crossValidation().orElseThrow();
                 Scored other = new Scored(lda.members, svm, scores.accuracy(), scores.correct(), seconds() - begun);
                 add(other);
                 return other.accuracy - lda.accuracy > CrossValidation.pairedError(lda.correct, other.correct)

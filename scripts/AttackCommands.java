@@ -393,7 +393,10 @@ final class AttackCommands {
         Path model = Files.copy(attack.model(), folder.resolve("model.safetensors"), StandardCopyOption.REPLACE_EXISTING);
         List<byte[]> graphs = List.copyOf(HostileGraphs.crafted().values());
         List<byte[]> sound = List.of(Files.readAllBytes(attack.model()));
-        List<Path> specials = attack.specials();
+        // a link to itself is as absent to the server as a link to nothing
+        List<Path> specials = attack.specials().stream()
+                .filter(path -> !path.endsWith("loop"))
+                .toList();
         long began = System.nanoTime();
         long hostile = 0;
         try (Service service = new Service(model, "-Xmx1g")) {
@@ -414,7 +417,8 @@ final class AttackCommands {
                 Files.deleteIfExists(next);
                 switch (random.nextInt(4)) {
                     case 0 -> Files.write(next, Attack.mutated(sound.getFirst(), graphs, random));
-                    case 1 -> Files.createSymbolicLink(next, specials.get(random.nextInt(specials.size())));
+                    case 1 -> // another one than before: the server does not read the same file twice
+                        Files.createSymbolicLink(next, specials.get((int) (hostile % specials.size())));
                     default -> {
                         byte[] graph = hostile < graphs.size()
                                 ? graphs.get((int) hostile)

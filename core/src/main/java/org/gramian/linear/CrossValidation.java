@@ -77,16 +77,15 @@ public final class CrossValidation {
     }
 
     /**
-     * Returns these scores with a scale for each class, if that lowers the log loss by more than its standard error: the scores of one
-     * half of the folds are scaled by a fit to the other half, so that the comparison does not flatter.
+     * Returns these scores with a scale for each class, if that lowers the log loss by more than its standard error: the scores of a
+     * fold are scaled by a fit to the other folds, so that the comparison does not flatter.
      */
     CrossValidation scaled() {
-        int[][] halves = {folds.rows(fold -> fold % 2 == 0), folds.rows(fold -> fold % 2 == 1)};
         double[][] crossed = new double[logits.length][];
-        for (int half = 0; half < 2; half++) {
-            ClassScaling other = fitted(halves[1 - half]);
-            for (int i : halves[half]) {
-                crossed[i] = other.apply(logits[i]);
+        for (int fold = 0; fold < folds.count(); fold++) {
+            ClassScaling others = fitted(folds.rows(fold, false));
+            for (int i : folds.rows(fold, true)) {
+                crossed[i] = others.apply(logits[i]);
             }
         }
         CrossValidation tried = new CrossValidation(rows, folds, crossed, temperature, Optional.empty());

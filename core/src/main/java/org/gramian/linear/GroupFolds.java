@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.function.IntPredicate;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import org.gramian.linear.LinearSolver.SolverListener;
@@ -83,13 +82,8 @@ record GroupFolds(int count, List<Integer> foldOfRow) {
 
     /** Returns the rows of a fold, or all others. */
     int[] rows(int fold, boolean inside) {
-        return rows(other -> (other == fold) == inside);
-    }
-
-    /** Returns the rows of some folds. */
-    int[] rows(IntPredicate folds) {
         return IntStream.range(0, foldOfRow.size())
-                .filter(i -> folds.test(foldOfRow.get(i)))
+                .filter(i -> (foldOfRow.get(i) == fold) == inside)
                 .toArray();
     }
 

@@ -51,8 +51,8 @@ import org.gramian.train.feature.FrozenBackbone;
  *
  * <p>Candidates are first-order and second-order poolings of the layers of the cut under linear discriminant analysis ({@link Lda}),
  * and joins: the best pooling joined with every other, then the best pair with a third. The Gram matrix of joined descriptors is the sum
- * of their Gram matrices, so that joins need no further features. Poolings that are far behind on a third of the images are dropped there. The
- * candidate of the shortest descriptor within one standard error of the best is selected (Breiman et al., Classification and Regression Trees,
+ * of their Gram matrices, so that joins need no further features. Poolings that are far behind on a third of the images, alone and joined to the best,
+ * are dropped there. The candidate of the shortest descriptor within one standard error of the best is selected (Breiman et al., Classification and Regression Trees,
  * 1984, section 3.4.3), with an SVM in place of LDA if its accuracy is higher by more than one standard error.
  */
 public record HeadSearch(
@@ -340,7 +340,7 @@ public record HeadSearch(
             if (first.length >= (left.isPresent() ? FEWEST_IN_TIME : FEWEST_IMAGES / 4)) {
                 try (Scope _ = Scope.open()) {
                     Map<Candidate, Scored> some = score(singles, first);
-                    kept = promising(singles, some);
+                    kept = promising(singles, some, first);
                     if (left.isPresent()) { // the baseline, then the best: the time may not suffice for all
                         List<Candidate> ordered = new ArrayList<>(kept);
                         ordered.subList(1, ordered.size())
@@ -409,8 +409,8 @@ public record HeadSearch(
             context.preparing(one.entry(best()));
         }
 
-        /** Returns the candidates that are not far behind the best on some images, and the baseline. */
-        private static List<Candidate> promising(List<Candidate> singles, Map<Candidate, Scored> scored) {
+        /** Returns the baseline and the candidates that on some images are not far behind the best or complement it. */
+        private List<Candidate> promising(List<Candidate> singles, Map<Candidate, Scored> scored, int[] which) {
             Scored best = mostAccurate(scored);
             return singles.stream()
                     .filter(candidate -> {
@@ -418,9 +418,18 @@ public record HeadSearch(
                         return one != null
                                 && (candidate.equals(singles.getFirst())
                                         || best.accuracy - one.accuracy
-                                                <= FAR_BEHIND * CrossValidation.pairedError(best.correct, one.correct));
+                                                <= FAR_BEHIND * CrossValidation.pairedError(best.correct, one.correct)
+                                        || complements(best, one, which));
                     })
                     .toList();
+        }
+
+        /** Returns whether a pooling joined to another gains more than one standard error: some classes may need it alone. */
+        private boolean complements(Scored best, Scored one, int[] which) {
+            return validate(List.of(best.members.getFirst(), one.members.getFirst()), which)
+                    .filter(both ->
+                            both.accuracy - best.accuracy > CrossValidation.pairedError(best.correct, both.correct))
+                    .isPresent();
         }
 
         /** Scores single poolings; the first one always, the others while there is time. */

@@ -47,7 +47,6 @@ class StandardOutputTest {
         new ImageFolder(folder).add("one.png", 1);
         for (List<String> arguments : List.of(
                 List.of("methods"),
-                List.of("--help"),
                 List.of("predict", model.toString(), folder.resolve("one.png").toString()))) {
             ProcessBuilder builder = new ProcessBuilder(Program.command(arguments)).redirectOutput(FULL);
             assertThat(run(builder, ExitCode.USAGE)).startsWith("gramian").hasLineCount(1);

@@ -147,8 +147,14 @@ public final class Tensors {
         try (Scope scope = Scope.open()) {
             Tensor doubles = empty(shape, DType.F64, Device.CPU);
             MemorySegment data = doubles.data();
-            for (long i = 0; i < shape.elements(); i++) {
-                data.setAtIndex(JAVA_DOUBLE, i, values.getAsDouble());
+            long elements = shape.elements();
+            double[] some = new double[(int) Math.min(elements, 1 << 13)];
+            for (long done = 0; done < elements; done += some.length) {
+                int count = (int) Math.min(some.length, elements - done);
+                for (int i = 0; i < count; i++) { // no more than that: the generator goes on after it
+                    some[i] = values.getAsDouble();
+                }
+                MemorySegment.copy(some, 0, data, JAVA_DOUBLE, done * Double.BYTES, count);
             }
             return scope.keep(doubles.to(type));
         }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
@@ -14,6 +15,7 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
@@ -21,6 +23,9 @@ import org.gramian.tensor.Tensors;
 record BackboneTrial(Backbone backbone, ParameterSet parameters) implements AutoCloseable {
     private static final boolean FULL = Boolean.getBoolean("gramian.full");
     private static final long MAX_PARAMETERS = 40_000_000;
+
+    /** A prime, so that the rows of a matrix differ. */
+    private static final long PERIOD = 65_521;
 
     /** Networks with the layers of smaller ones of the list. */
     private static final Set<String> LARGER_SIBLINGS =
@@ -42,11 +47,31 @@ record BackboneTrial(Backbone backbone, ParameterSet parameters) implements Auto
         return new BackboneTrial(backbone, ParameterSet.initialize(specs, new SplittableRandom(7), type, Device.CPU));
     }
 
+    /** Draws numbers of the deviation that a shape has, which repeat in large tensors: millions of them take seconds. */
+    private static Tensor periodic(Initializer initial, RandomGenerator random, Shape shape, DType type) {
+        long row = shape.elements() / shape.at(0);
+        long rows = PERIOD / row + 1;
+        if (rows >= shape.at(0)) {
+            return initial.make(random, shape, type);
+        }
+        long[] sizes = shape.sizes().clone();
+        sizes[0] = rows;
+        long times = shape.elements() / PERIOD + 1;
+        return initial.make(random, Shape.of(sizes), type)
+                .reshape(rows * row)
+                .slice(0, 0, PERIOD)
+                .reshape(1, PERIOD)
+                .expand(times, PERIOD)
+                .reshape(times * PERIOD)
+                .slice(0, 0, shape.elements())
+                .reshape(shape.sizes());
+    }
+
     private static ParameterSpec disturbed(ParameterSpec spec, double scale) {
         Initializer disturbed = switch (spec.role()) {
             case WEIGHT ->
                 (random, shape, type) ->
-                        spec.initial().make(random, shape, type).mul(scale);
+                        periodic(spec.initial(), random, shape, type).mul(scale);
             case STIEFEL -> spec.initial();
             case BIAS ->
                 (random, shape, type) -> spec.initial()

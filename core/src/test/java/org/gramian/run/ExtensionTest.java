@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.evaluate.compare.EvaluationFile;
 import org.gramian.image.crop.CropPlan;
@@ -24,6 +26,7 @@ import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.TrainingContext;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,19 +39,33 @@ class ExtensionTest {
     private static final Settings SETTINGS = Settings.NONE
             .with("network.backbone", "filters")
             .with("data.crops", CropPlan.parse("center:16"))
-            .with("network.pooling", "covariance/log/triu")
+            .with("network.pooling", "average")
             .with("network.classifier", "lda")
             .with("data.protocol", Protocol.parse("holdout:0.25"))
             .with("gallery", false);
+
+    @TempDir
+    private static Path trained = Path.of("");
 
     @TempDir
     private Path folder = Path.of("");
 
     private final List<TrainEvent> events = new ArrayList<>();
 
+    @BeforeAll
+    static void trainOnce() throws IOException, InterruptedException {
+        PaintedImages.folders(trained.resolve("images"), 8, 8);
+        trainer(trained, trained.resolve("images"), SETTINGS, _ -> {}).train(trained.resolve("run"));
+    }
+
+    /** Copies the run with its images and cache. */
     @BeforeEach
     void paintImages() throws IOException {
-        PaintedImages.folders(folder.resolve("images"), 8, 8);
+        try (Stream<Path> files = Files.walk(trained)) {
+            for (Path file : files.skip(1).toList()) {
+                Files.copy(file, folder.resolve(trained.relativize(file)));
+            }
+        }
         for (int i = 0; i < 8; i++) {
             for (String name : List.of("c0", "c2")) {
                 Path file = folder.resolve("more/" + name + "/new" + i + ".png");
@@ -58,15 +75,32 @@ class ExtensionTest {
         }
     }
 
-    private TrainingRun trainer(Path images, Settings settings) throws IOException {
+    private static TrainingRun trainer(Path folder, Path images, Settings settings, Consumer<TrainEvent> listener)
+            throws IOException {
         return TrainingRun.of(Layouts.open(images, settings.find(TrainConfig.LAYOUT)))
                 .with(settings)
                 .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))
-                .with(TrainingContext.of(Device.CPU).withListener(events::add));
+                .with(TrainingContext.of(Device.CPU).withListener(listener));
+    }
+
+    private TrainingRun trainer(Path images, Settings settings) throws IOException {
+        return trainer(folder, images, settings, events::add);
+    }
+
+    private Path run() {
+        return folder.resolve("run");
+    }
+
+    private void clearCache() throws IOException {
+        try (Stream<Path> files = Files.list(folder.resolve("cache"))) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
     }
 
     private Path train(Settings settings) throws IOException, InterruptedException {
-        Path run = folder.resolve("run");
+        Path run = folder.resolve("other");
         trainer(folder.resolve("images"), settings).train(run);
         return run;
     }
@@ -107,6 +141,7 @@ class ExtensionTest {
 
     @Test
     void onlyNewFeaturesAreComputed() throws IOException, InterruptedException {
+        clearCache();
         Path run = train(SETTINGS);
         int before = steps();
         extension(run).prepare(Layouts.open(folder.resolve("more")), folder.resolve("extended"));
@@ -133,7 +168,7 @@ class ExtensionTest {
 
     @Test
     void oldImagesStayInTheirPart() throws IOException, InterruptedException {
-        Path run = train(SETTINGS);
+        Path run = run();
         Path out = extend(run, "more", "extended");
         List<String> before = tested(run);
         assertThat(tested(out)).containsAll(before).hasSize(before.size() + 4);
@@ -152,7 +187,7 @@ class ExtensionTest {
 
     @Test
     void extendedRunCanBeExtended() throws IOException, InterruptedException {
-        Path first = extend(train(SETTINGS), "more", "extended");
+        Path first = extend(run(), "more", "extended");
         PaintedImages.folders(folder.resolve("third/set"), 4);
         Files.move(folder.resolve("third/set/c0"), folder.resolve("third/set/c3"));
         Path out = folder.resolve("again");
@@ -164,7 +199,7 @@ class ExtensionTest {
 
     @Test
     void duplicateOfTestImageIsTested() throws IOException, InterruptedException {
-        Path run = train(SETTINGS);
+        Path run = run();
         String tested = tested(run).getFirst();
         Files.copy(folder.resolve("images/" + tested), folder.resolve("more/c2/copy.png"));
         assertThat(tested(extend(run, "more", "extended"))).contains("more/c2/copy.png");
@@ -188,7 +223,7 @@ class ExtensionTest {
 
     @Test
     void rejectsUnfitImages() throws IOException, InterruptedException {
-        Path run = train(SETTINGS);
+        Path run = run();
         assertThatThrownBy(() -> extend(run, "images", "extended"))
                 .hasMessageContaining("expected new images")
                 .hasMessageContaining("c0/0.png");
@@ -204,12 +239,8 @@ class ExtensionTest {
 
     @Test
     void rejectsMissingFeaturesAndChangedImages() throws IOException, InterruptedException {
-        Path run = train(SETTINGS);
-        try (var files = Files.list(folder.resolve("cache"))) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
-            }
-        }
+        Path run = run();
+        clearCache();
         assertThatThrownBy(() -> extend(run, "more", "extended"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("not in the cache")

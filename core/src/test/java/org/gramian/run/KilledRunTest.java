@@ -121,6 +121,7 @@ final class KilledRunTest {
         train(course.settings, run);
         Map<String, String> whole = state(run);
         List<Map<String, String>> states = new ArrayList<>(killed.keySet());
+        assertThat(states).hasSizeGreaterThan(15);
         for (int i = 0; i < states.size(); i++) {
             boolean all = FULL && course != Course.LEARNED_HEAD; // which has many epochs
             if (all || states.get(i).containsKey(StageResult.FILE)) { // written at the end of a stage

@@ -171,35 +171,44 @@ record Tsne(double perplexity, int iterations, long seed) {
         }
     }
 
-    /** Returns {@code dC/dy}, {@code [n, 2]}, with the affinities times a factor. */
+    /**
+     * Returns {@code dC/dy}, {@code [n, 2]}, with the affinities times a factor: {@code 4 (factor sum_j p_ij k_ij d_ij - sum_j k_ij²
+     * d_ij / total)}, {@code d_ij = y_i - y_j}, {@code k_ij = 1 / (1 + ‖d_ij‖²)}, where all {@code k_ij} add up to {@code total}.
+     */
     static double[][] gradient(double[][] affinities, double[][] points, double factor) {
-        double total = kernelSum(points);
-        double[][] gradient = new double[points.length][2];
-        for (int i = 0; i < points.length; i++) {
-            for (int j = i + 1; j < points.length; j++) {
-                double dx = points[i][0] - points[j][0];
-                double dy = points[i][1] - points[j][1];
+        int n = points.length;
+        double[] x = Arrays.stream(points).mapToDouble(point -> point[0]).toArray();
+        double[] y = Arrays.stream(points).mapToDouble(point -> point[1]).toArray();
+        double[] pullX = new double[n];
+        double[] pullY = new double[n];
+        double[] pushX = new double[n];
+        double[] pushY = new double[n];
+        double total = 0;
+        for (int i = 0; i < n; i++) {
+            double[] row = affinities[i];
+            for (int j = i + 1; j < n; j++) {
+                double dx = x[i] - x[j];
+                double dy = y[i] - y[j];
                 double kernel = 1 / (1 + dx * dx + dy * dy);
-                double force = 4 * (factor * affinities[i][j] - kernel / total) * kernel;
-                gradient[i][0] += force * dx;
-                gradient[i][1] += force * dy;
-                gradient[j][0] -= force * dx;
-                gradient[j][1] -= force * dy;
+                double pull = row[j] * kernel;
+                double push = kernel * kernel;
+                total += 2 * kernel;
+                pullX[i] += pull * dx;
+                pullY[i] += pull * dy;
+                pullX[j] -= pull * dx;
+                pullY[j] -= pull * dy;
+                pushX[i] += push * dx;
+                pushY[i] += push * dy;
+                pushX[j] -= push * dx;
+                pushY[j] -= push * dy;
             }
+        }
+        double share = 1 / Math.max(Double.MIN_NORMAL, total);
+        double[][] gradient = new double[n][2];
+        for (int i = 0; i < n; i++) {
+            gradient[i][0] = 4 * (factor * pullX[i] - share * pushX[i]);
+            gradient[i][1] = 4 * (factor * pullY[i] - share * pushY[i]);
         }
         return gradient;
-    }
-
-    /** Returns {@code sum_{i≠j} 1 / (1 + ‖y_i - y_j‖²)}. */
-    static double kernelSum(double[][] points) {
-        double sum = 0;
-        for (int i = 0; i < points.length; i++) {
-            for (int j = i + 1; j < points.length; j++) {
-                double dx = points[i][0] - points[j][0];
-                double dy = points[i][1] - points[j][1];
-                sum += 2 / (1 + dx * dx + dy * dy);
-            }
-        }
-        return sum;
     }
 }

@@ -100,20 +100,6 @@ final class TrainCommandTest extends TrainFixture {
         assertThat(model(other)).isNotEqualTo(model(out));
     }
 
-    @Test
-    void resumedRunEqualsUninterruptedRun() throws IOException {
-        Run run = TinyRun.training()
-                .train(out, "--epochs", TinyRun.EPOCHS, "--time-budget", "0.001s")
-                .done();
-        assertThat(run.err()).contains("gramian train --resume " + out);
-        assertThat(TinyTraining.names(out)).contains("model.safetensors", "summary.txt");
-        tiny.goOn(out).done();
-        assertThat(model(out)).isEqualTo(model(TinyRun.folder()));
-        assertThat(TinyTraining.names(out)).isEqualTo(TinyTraining.names(TinyRun.folder()));
-        assertThat(out.resolve("history.csv"))
-                .hasSameBinaryContentAs(TinyRun.folder().resolve("history.csv"));
-    }
-
     /** The stage would take minutes: the budget ends it, and test and report still fit in. */
     @Test
     void timeBudgetCoversTestAndReport() throws IOException {

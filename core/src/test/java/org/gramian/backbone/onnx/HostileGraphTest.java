@@ -10,6 +10,7 @@ import static org.gramian.backbone.onnx.HostileGraphs.node;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,25 +28,34 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Small ONNX files whose shapes and constants would compute for minutes are read or rejected fast. */
 class HostileGraphTest {
+    /** Under {@code ./verify --full} all files are as large as they may be. */
+    private static final boolean FULL = Boolean.getBoolean("gramian.full");
+
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     @TempDir
     Path folder;
 
     static Stream<Arguments> graphs() {
-        return HostileGraphs.crafted().entrySet().stream().map(graph -> Arguments.of(graph.getKey(), graph.getValue()));
+        return HostileGraphs.crafted(FULL ? OnnxGraph.MAX_NODES : OnnxGraph.MAX_NODES / 4).entrySet().stream()
+                .map(graph -> Arguments.of(graph.getKey(), graph.getValue()));
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("graphs")
     void readsOrRejectsFast(String name, byte[] model) throws IOException {
-        long start = System.nanoTime();
+        long start = cpuTime();
         try {
             assertThat(layers(model)).isPositive();
         } catch (TensorFileException | IllegalArgumentException rejected) {
             assertThat(rejected).hasMessageContaining("expected");
         }
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LIMIT);
+        assertThat(Duration.ofNanos(cpuTime() - start)).isLessThan(LIMIT);
+    }
+
+    /** Of this thread, which says the same on a busy machine. */
+    private static long cpuTime() {
+        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
     /** Reads a file, and its graph again as that of a model's metadata. */

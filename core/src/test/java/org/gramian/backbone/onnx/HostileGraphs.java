@@ -77,8 +77,13 @@ public final class HostileGraphs {
         return i == 0 ? "x" : i == count ? "y" : "t" + i;
     }
 
-    /** Returns files by name, each of which would take minutes or gigabytes if it were read without care. */
+    /** Returns files by name, of as many nodes as a file may have. */
     public static Map<String, byte[]> crafted() {
+        return crafted(OnnxGraph.MAX_NODES);
+    }
+
+    /** Returns files by name, each of which would take minutes or gigabytes if it were read without care. */
+    static Map<String, byte[]> crafted(int k) {
         long big = 1L << 20;
         int n = 3_000;
         Writer reductions = chain(n, i -> node("ReduceMax", "big", "m" + i))
@@ -130,7 +135,6 @@ public final class HostileGraphs {
                 .message(1, node("ReduceMax", "t" + m, "sum").message(5, attribute("keepdims", 0)))
                 .message(1, node("Add", "x sum", "y"))
                 .message(5, integers("s", big));
-        int k = 20_000;
         Writer relu = chain(k, i -> node("Relu", name(i, k), name(i + 1, k)));
         Writer mul =
                 chain(k, i -> node("Mul", name(i, k) + " c", name(i + 1, k))).message(5, integers("c", 1));
@@ -144,8 +148,8 @@ public final class HostileGraphs {
                                         .text(1, "perm")
                                         .integers(8, new long[] {0, 1, 3, 2})
                                         .integer(20, 7)));
-        Writer wide = chain(19_999, i -> node("Relu", "x", "r" + i));
-        int half = 9_999;
+        Writer wide = chain(k - 1, i -> node("Relu", "x", "r" + i));
+        int half = k / 2 - 1;
         // all read x, then are added up
         Writer ladder = chain(half, i -> node("Relu", "x", "r" + i));
         for (int i = 0; i < half; i++) {
@@ -162,8 +166,8 @@ public final class HostileGraphs {
         }
         shapes.message(1, node("Shape", "x", "sizes0"))
                 .message(1, node("ReduceMax", "sizes0", "sizes").message(5, attribute("keepdims", 0)));
-        Writer constants = chain(20_000, i -> node("Mul", name(i, 20_000) + " c" + i, name(i + 1, 20_000)));
-        IntStream.range(0, 20_000).forEach(i -> constants.message(5, integers("c" + i, 1)));
+        Writer constants = chain(k, i -> node("Mul", name(i, k) + " c" + i, name(i + 1, k)));
+        IntStream.range(0, k).forEach(i -> constants.message(5, integers("c" + i, 1)));
         wide.message(1, node("Relu", "r1", "y"));
         Map<String, byte[]> files = new LinkedHashMap<>();
         files.put("reductions", model(reductions));

@@ -2,6 +2,7 @@ package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.assertRejected;
 import static org.gramian.testing.Facts.facts;
 import static org.gramian.train.loop.Recipes.stage;
 
@@ -21,6 +22,7 @@ import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
+import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.junit.jupiter.api.Test;
@@ -55,13 +57,23 @@ class TrainingFailureTest extends PaintedParts {
     }
 
     @Test
-    void truncatedCheckpointIsRefused() throws IOException {
+    void damagedCheckpointIsRefused() throws IOException {
         Path file = interrupted();
         byte[] all = Files.readAllBytes(file);
         for (int length : new int[] {0, 1, 7, 8, 9, 200, all.length / 2, all.length - 1}) {
             Files.write(file, Arrays.copyOf(all, length));
             requireRefusal(checkpointing());
         }
+        byte[] flipped = all.clone();
+        flipped[all.length - 1] ^= 1;
+        Files.write(file, flipped);
+        assertRejected(TensorFileException.class, () -> checkpointing().find(), "SHA-256", "damaged");
+        Files.write(file, all);
+        try (Arena arena = Arena.ofConfined()) {
+            TensorFile stored = Safetensors.read(file, arena);
+            Safetensors.write(file, stored.tensors(), stored.metadata());
+        }
+        assertRejected(TensorFileException.class, () -> checkpointing().find(), "checksums", "start a new run");
         Files.write(file, all);
         assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing()))
                         .model())

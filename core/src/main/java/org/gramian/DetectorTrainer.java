@@ -114,12 +114,12 @@ public final class DetectorTrainer {
         WeightStore store = WeightStore.ofProcess();
         Settings complete = DefaultResolver.withBackbone(settings, store.available());
         Backbone backbone = store.backbone(complete.get(TrainConfig.BACKBONE));
-        String name = complete.get(TrainConfig.WEIGHTS)
-                .orElseThrow(() -> new IllegalArgumentException(
-                        "expected a backbone with weights for a detector, found " + backbone.name()));
         try (Arena arena = Arena.ofShared()) {
-            Weights weights =
-                    store.find(backbone, name, arena, remark -> listener.accept(new TrainEvent.Warning(remark)));
+            Weights weights = store.find(
+                    backbone,
+                    complete.get(TrainConfig.WEIGHTS),
+                    arena,
+                    remark -> listener.accept(new TrainEvent.Warning(remark)));
             DetectorTraining training = new DetectorTraining(backbone, weights, device, options, listener, cancelled);
             DetectorTraining.Result result = training.train(sources(good), sources(defects), Map.of());
             try {

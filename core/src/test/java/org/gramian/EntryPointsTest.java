@@ -152,8 +152,21 @@ class EntryPointsTest {
                     .isEqualTo(inspection.isAnomalous());
         }
         assertThatThrownBy(() -> trainer.train(run)).hasMessageContaining("found a run in it");
-        assertThatThrownBy(() -> trainer.backbone("filters").train(folder.resolve("other")))
-                .hasMessageContaining("weights");
+    }
+
+    @Test
+    void trainsDetectorOnBackboneWithoutWeights(@TempDir Path images) throws IOException {
+        Path file = PaintedImages.folders(images, 12).samples().getFirst().file();
+        Path run = folder.resolve("filters");
+        DetectorTrainer trainer = DetectorTrainer.on(images)
+                .backbone("filters")
+                .options(new DetectorTraining.Options(64, 0, OptionalDouble.of(0.2), 1, 2));
+        try (Detector trained = trainer.train(run).detector();
+                Detector loaded = Detector.load(run)) {
+            assertThat(loaded.inspect(file).score())
+                    .isPositive()
+                    .isEqualTo(trained.inspect(file).score());
+        }
     }
 
     @Test

@@ -72,7 +72,7 @@ class DistributionTest {
         for (String file : List.of("LICENSE", "README.md", "docs/guide.md", "runtime/release", "lib")) {
             assertThat(tree.resolve(file)).exists();
         }
-        var process = new ProcessBuilder(tree.resolve("bin/gramian").toString(), "--version");
+        var process = new ProcessBuilder(tree.resolve("gramian").toString(), "--version");
         process.environment().clear();
         process.environment().put("PATH", "/usr/bin:/bin");
         process.environment().put("JAVA_HOME", "/nowhere");

@@ -80,6 +80,9 @@ public final class Gallery {
     private final List<Entry> entries;
     private final List<Item> items;
 
+    /** Built by the first search; threads that race build the same. */
+    private volatile @Nullable NearestImages search;
+
     /** The set that an image belongs to, in the order of a gallery. */
     public enum Subset {
         TRAINING,
@@ -481,9 +484,14 @@ public final class Gallery {
          */
         public record Match(int index, String name, String className, double distance) {}
 
-        /** Returns the search in a gallery. */
+        /** Returns the search in a gallery, built at the first call. */
         public static NearestImages of(Gallery gallery) {
-            return new NearestImages(gallery);
+            NearestImages search = gallery.search;
+            if (search == null) {
+                search = new NearestImages(gallery);
+                gallery.search = search;
+            }
+            return search;
         }
 
         /** Returns the gallery that is searched. */

@@ -53,4 +53,10 @@ final class NearestImagesTest {
         assertRejected(() -> images.nearest(new float[4], 1), "5", "4");
         assertRejected(() -> images.nearest(new float[5], 0));
     }
+
+    @Test
+    void searchOfGalleryIsBuiltOnce() {
+        Gallery gallery = TinyGallery.of(new SplittableRandom(1), 1, 5);
+        assertThat(NearestImages.of(gallery)).isSameAs(NearestImages.of(gallery));
+    }
 }

@@ -129,7 +129,7 @@ record DetectorRun(
         Backbone backbone = store.backbone(settings.get(TrainConfig.BACKBONE));
         try (Arena arena = Arena.ofShared();
                 TrainDisplay display = new TrainDisplay(console)) {
-            Weights weights = weights(backbone, arena);
+            Weights weights = store.find(backbone, settings.get(TrainConfig.WEIGHTS), arena, console::say);
             DetectorTraining training = new DetectorTraining(
                     backbone,
                     weights,
@@ -146,23 +146,6 @@ record DetectorRun(
                 throw new DatasetException(folder, String.valueOf(wrong.getMessage()), wrong);
             }
         }
-    }
-
-    private Weights weights(Backbone backbone, Arena arena) throws IOException {
-        Optional<String> name = settings.get(TrainConfig.WEIGHTS);
-        if (name.isPresent()) {
-            return store.find(backbone, name.get(), arena, console::say);
-        }
-        if (backbone.about().weights().needed()) {
-            throw new IllegalArgumentException(
-                    "--weights: expected weights of " + backbone.name() + " for a detector, found none; get them with: "
-                            + CommandHint.of("weights", "get", backbone.name()));
-        }
-        return new Weights(
-                backbone.name(),
-                new LinkedHashMap<>(),
-                backbone.preprocessing(),
-                new Weights.Provenance("none", "none", "none", "none"));
     }
 
     private static List<ImageSource> sources(List<Path> files) {

@@ -3,6 +3,7 @@ package org.gramian.backbone.weights;
 import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -15,10 +16,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Backbones;
 import org.gramian.backbone.PublicFile;
@@ -27,6 +31,8 @@ import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
@@ -190,6 +196,34 @@ public record WeightStore(Path folder) {
         opened.conversion.remarks().forEach(remarks);
         return new Weights(
                 name.architecture(), opened.conversion.tensors(), opened.conversion.preprocessing(), opened.verified());
+    }
+
+    /**
+     * Opens the weights of a backbone; one with fixed filters has its own.
+     *
+     * @param nameOrFile empty for a backbone that needs no weights
+     */
+    public Weights find(Backbone backbone, Optional<String> nameOrFile, Arena arena, Consumer<String> remarks)
+            throws IOException {
+        if (nameOrFile.isPresent() || backbone.about().weights().needed()) {
+            return find(backbone, nameOrFile.orElse(backbone.name()), arena, remarks);
+        }
+        SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+        try (ParameterSet filters =
+                ParameterSet.initialize(backbone.parameters(), new SplittableRandom(0), DType.F32, Device.CPU)) {
+            for (Parameter filter : filters.all()) {
+                StoredTensor view = StoredTensor.of(filter.value());
+                MemorySegment copy =
+                        arena.allocate(view.data().byteSize(), Long.BYTES).copyFrom(view.data());
+                tensors.put(filter.name(), new StoredTensor(view.type(), view.shape(), copy));
+            }
+        }
+        String fingerprint = Weights.fingerprint(tensors, Optional.empty());
+        return new Weights(
+                backbone.name(),
+                tensors,
+                backbone.preprocessing(),
+                new Provenance(fingerprint, "fixed filters", "none", "none"));
     }
 
     /** Opens weights given as a file of any supported format or as a name in this store. */

@@ -155,7 +155,7 @@ public final class Backbones {
             new Network(
                     "gramian-s",
                     Architectures.gramianSmall(),
-                    Cuts.withoutClassifier("layer4").with("layer3+layer4", "layer4"),
+                    Cuts.withoutClassifier("layer4").with("layer3+layer4", "layer3+layer4"),
                     new BackboneInfo(
                             "Gramian-S",
                             "distilled from EfficientNet-Lite4 and ResNet-50, see docs/gramian-s.md",

@@ -29,10 +29,16 @@ public final class EpochText {
 
     private long beginning;
     private double seconds;
+    private int epochs;
 
     public EpochText(TrainEvent.StageStarted stage, InstantSource clock) {
         this.stage = stage;
+        this.epochs = stage.epochs();
         this.clock = clock;
+    }
+
+    public void limit(TrainEvent.EpochsLimited limited) {
+        epochs = limited.epochs();
     }
 
     /** Measures the speed after a step. */
@@ -57,7 +63,7 @@ public final class EpochText {
 
     /** Returns the steps of all epochs. */
     public long steps() {
-        return (long) stage.epochs() * stage.steps();
+        return (long) epochs * stage.steps();
     }
 
     /** Returns the training images per second; empty before the second step. */
@@ -88,7 +94,7 @@ public final class EpochText {
     }
 
     private String epoch(int index) {
-        return "epoch " + (index + 1) + "/" + stage.epochs();
+        return "epoch " + (index + 1) + "/" + epochs;
     }
 
     private static String numbers(double loss, double accuracy) {

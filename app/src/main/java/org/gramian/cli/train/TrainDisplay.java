@@ -122,6 +122,11 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
                 bestEpoch = Optional.empty();
                 epochs = new EpochText(started, InstantSource.system());
             }
+            case TrainEvent.EpochsLimited limited -> {
+                if (epochs != null) {
+                    epochs.limit(limited);
+                }
+            }
             case TrainEvent.Stepped stepped -> {
                 if (epochs != null) {
                     epochs.stepped(stepped);
@@ -165,6 +170,9 @@ final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
             case TrainEvent.StageStarted started ->
                 detail("%s: at most %d epochs of %d crops"
                         .formatted(name(started.stage()), started.epochs(), started.crops()));
+            case TrainEvent.EpochsLimited limited ->
+                detail(name(limited.stage()) + ": at most " + limited.epochs()
+                        + " epochs fit into the time of comparing and solving heads");
             case TrainEvent.Stepped stepped -> show(stepped);
             case TrainEvent.EpochDone done -> show(done);
             case TrainEvent.StageDone done -> detail(name(done.stage()) + ": " + ending(done));

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
 import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.EpochsLimited;
 import org.gramian.train.event.TrainEvent.StageStarted;
 import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.recipe.ValidationScore;
@@ -39,6 +40,17 @@ class EpochTextTest {
         text.epochDone();
         assertThat(text.line(done(1.71, new ValidationScore(0.467, 1.25))))
                 .isEqualTo("epoch 3/60  loss 1.710  acc 25.0%  val_acc 53.3%  lr 0.00097  5 img/s  eta 3:38");
+    }
+
+    @Test
+    void etaEndsWithTheLimit() {
+        for (int i = 0; i <= 10; i++) { // ends with step 1 of epoch 6
+            step(i / 2, 1 + i % 2);
+        }
+        text.limit(new EpochsLimited(1, 7));
+        assertThat(text.line(done(1.71, new ValidationScore(0.467, 1.25))))
+                .startsWith("epoch 3/7  ")
+                .endsWith("  eta 0:03");
     }
 
     @Test

@@ -202,6 +202,14 @@ public sealed interface TrainEvent {
     record StageStarted(int stage, int epochs, int steps, int crops) implements TrainEvent {}
 
     /**
+     * Fewer epochs fit into the time of a learned head, which its first epoch measured.
+     *
+     * @param stage 1
+     * @param epochs at most
+     */
+    record EpochsLimited(int stage, int epochs) implements TrainEvent {}
+
+    /**
      * A step was taken, or several.
      *
      * @param stage 1 or 2

@@ -87,8 +87,7 @@ public final class Fit {
 
     private StageOutcome epochs() throws IOException {
         StageRecipe recipe = stage.stageRecipe();
-        context.send(
-                new TrainEvent.StageStarted(stage.number(), recipe.epochs(), stage.stepsPerEpoch(), stage.crops()));
+        context.send(new TrainEvent.StageStarted(stage.number(), mostEpochs(), stage.stepsPerEpoch(), stage.crops()));
         while (progress.epoch() < recipe.epochs() && whyStopped().isEmpty()) {
             Duration before = context.cancellation().elapsed();
             boolean whole = progress.step() == 0;
@@ -171,6 +170,11 @@ public final class Fit {
         return decays ? score.error() <= progress.initial().error() : score.isBetterThan(progress.best());
     }
 
+    private int mostEpochs() {
+        int epochs = stage.stageRecipe().epochs();
+        return progress.limit() > 0 ? Math.min(progress.limit(), epochs) : epochs;
+    }
+
     private Optional<String> whyStopped() {
         StageRecipe recipe = stage.stageRecipe();
         if (recipe.schedule().ended(progress.validations())) {
@@ -179,7 +183,7 @@ public final class Fit {
         if (rival.isEmpty() || progress.step() > 0 || progress.epoch() == recipe.epochs()) {
             return Optional.empty();
         }
-        int last = progress.limit() > 0 ? Math.min(progress.limit(), recipe.epochs()) : recipe.epochs();
+        int last = mostEpochs();
         if (progress.epoch() >= last) {
             return Optional.of("as much time as the solved heads took");
         }
@@ -195,6 +199,9 @@ public final class Fit {
     private void limitEpochs(Duration epoch) throws IOException {
         if (rival.isPresent() && progress.limit() == 0) {
             progress = progress.limitedTo(Math.max(progress.epoch(), rival.get().epochs(epoch)));
+            if (mostEpochs() < stage.stageRecipe().epochs()) {
+                context.send(new TrainEvent.EpochsLimited(stage.number(), mostEpochs()));
+            }
             context.checkpointing().save(progress, state);
         }
     }

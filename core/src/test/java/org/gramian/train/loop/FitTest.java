@@ -108,15 +108,25 @@ class FitTest {
         assertThat(epochs(file, Duration.ofSeconds(10), 20)).isEqualTo(3);
     }
 
-    /** @param crash epoch during which the process ends, in its first step */
+    /**
+     * Returns the number of epochs, which the display knows after the first one.
+     *
+     * @param crash epoch during which the process ends, in its first step
+     */
     private static int epochs(Optional<Checkpointing> file, Duration epoch, int crash) throws IOException {
         long[] nanos = {0};
         int[] done = {0};
+        int[] most = {0};
         TrainingContext context = TrainingContext.of(Device.CPU)
                 .withCancellation(Cancellation.after(Duration.ofDays(1), () -> nanos[0]))
                 .withListener(event -> {
                     if (event instanceof TrainEvent.Stepped step && step.epoch() == crash && step.step() > 1) {
                         throw new IllegalStateException("crash");
+                    }
+                    switch (event) {
+                        case TrainEvent.StageStarted started -> most[0] = started.epochs();
+                        case TrainEvent.EpochsLimited limited -> most[0] = limited.epochs();
+                        default -> {}
                     }
                     if (event instanceof TrainEvent.EpochDone end) {
                         nanos[0] += epoch.toNanos();
@@ -139,6 +149,7 @@ class FitTest {
                 Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, 1), checkpoint, Optional.of(rival));
             }
         }
+        assertThat(most[0]).isEqualTo(done[0]);
         return done[0];
     }
 

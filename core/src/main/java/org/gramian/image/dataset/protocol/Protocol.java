@@ -159,7 +159,7 @@ public sealed interface Protocol permits RandomProtocol, OfficialProtocol {
         if (incompatibility.isPresent()) {
             List<String> compatible = compatible(dataset, duplicates);
             String advice = compatible.isEmpty()
-                    ? "every class needs at least 2 different images"
+                    ? "every class needs at least 2 different images, to train and to test; add images, or remove the class"
                     : "protocols that fit: " + String.join(", ", compatible);
             throw new IllegalArgumentException(
                     "the protocol " + text() + " does not fit this dataset: " + incompatibility.get() + "; " + advice);

@@ -38,12 +38,12 @@ record ClassScaling(double[] scale, double[] offset) {
      *
      * @param scores about the scale of logarithms of probabilities
      * @param labels class of each row
-     * @param weights of the rows of each class
+     * @param weights of each row
      */
     static ClassScaling fit(double[][] scores, int[] labels, double[] weights) {
         double[][] centred = Arrays.stream(scores).map(ClassScaling::centred).toArray(double[][]::new);
         Loss loss = new Loss(centred, labels, weights);
-        int k = weights.length;
+        int k = scores[0].length;
         double[] start = new double[2 * k];
         Arrays.fill(start, 0, k, 1);
         At at = loss.at(start);
@@ -117,7 +117,7 @@ record ClassScaling(double[] scale, double[] offset) {
 
     private record Loss(double[][] scores, int[] labels, double[] weights) {
         At at(double[] point) {
-            int k = weights.length;
+            int k = scores[0].length;
             double value = 0;
             double[] gradient = new double[2 * k];
             for (int j = 0; j < 2 * k; j++) {
@@ -134,7 +134,7 @@ record ClassScaling(double[] scale, double[] offset) {
                 double max = Arrays.stream(p).max().orElseThrow();
                 Arrays.setAll(p, j -> StrictMath.exp(p[j] - max));
                 double total = Arrays.stream(p).sum();
-                double weight = weights[labels[i]];
+                double weight = weights[i];
                 value += weight * (StrictMath.log(total) + max - truth);
                 int label = labels[i];
                 Arrays.setAll(p, j -> p[j] / total);
@@ -157,7 +157,7 @@ record ClassScaling(double[] scale, double[] offset) {
             double[] diagonal = new double[at.point.length];
             Arrays.fill(diagonal, PRIOR);
             for (int i = 0; i < labels.length; i++) {
-                double weight = weights[labels[i]];
+                double weight = weights[i];
                 double[] p = at.probabilities[i];
                 double[] z = scores[i];
                 for (int j = 0; j < p.length; j++) {
@@ -188,13 +188,13 @@ record ClassScaling(double[] scale, double[] offset) {
         /** Returns {@code H (u, v)}: of each row {@code w p_k (d_k − Σ_j p_j d_j) (z_k, 1)}, {@code d = u z + v}. */
         private double[] hessian(At at, double[] vector) {
             double[] product = sum(new double[vector.length], PRIOR, vector);
-            double[] d = new double[weights.length];
+            double[] d = new double[scores[0].length];
             for (int i = 0; i < labels.length; i++) {
                 double[] z = scores[i];
                 double[] p = at.probabilities[i];
                 Arrays.setAll(d, j -> vector[j] * z[j] + vector[d.length + j]);
                 double mean = dot(p, d);
-                double weight = weights[labels[i]];
+                double weight = weights[i];
                 addTo(product, z, j -> weight * p[j] * (d[j] - mean));
             }
             return product;

@@ -20,6 +20,9 @@ import org.gramian.tensor.Tensor;
  * crops.
  */
 public final class CrossValidation {
+    /** Scores to which the scales of classes are fitted: seconds. */
+    private static final int MAX_SCORES = 5_000_000;
+
     private final LabelledRows rows;
     private final GroupFolds folds;
     private final double[][] logits;
@@ -77,12 +80,13 @@ public final class CrossValidation {
     }
 
     /**
-     * Returns these scores with a scale for each class, if that lowers the log loss by more than its standard error: the scores of a
+     * Returns these scores with a scale for each class, if that lowers the log loss, weighted by class, by more than its standard error: the scores of a
      * fold are scaled by a fit to the other folds, so that the comparison does not flatter.
      */
-    CrossValidation scaled() {
+    CrossValidation scaled(SolverListener watch) {
         double[][] crossed = new double[logits.length][];
         for (int fold = 0; fold < folds.count(); fold++) {
+            watch.at("scales of classes", fold, folds.count());
             ClassScaling others = fitted(folds.rows(fold, false));
             for (int i : folds.rows(fold, true)) {
                 crossed[i] = others.apply(logits[i]);
@@ -95,20 +99,30 @@ public final class CrossValidation {
         double mean = Arrays.stream(gains).average().orElse(0);
         double squares =
                 Arrays.stream(gains).map(gain -> (gain - mean) * (gain - mean)).sum();
-        if (mean <= Math.sqrt(squares) / gains.length) {
+        if (!(mean > Math.sqrt(squares) / gains.length)) { // also for NaN
             return this;
         }
         ClassScaling all = fitted(IntStream.range(0, logits.length).toArray());
         return new CrossValidation(rows, folds, crossed, temperature, Optional.of(all));
     }
 
+    /** Fits to some rows, to every second or third of very many: two numbers per class need no more. A group counts as one row. */
     private ClassScaling fitted(int[] which) {
-        double[] weights =
-                IntStream.range(0, rows.classes()).mapToDouble(rows::weight).toArray();
+        int stride = Math.toIntExact((long) which.length * rows.classes() / MAX_SCORES + 1);
+        int[] some = IntStream.range(0, which.length)
+                .filter(i -> i % stride == 0)
+                .map(i -> which[i])
+                .toArray();
+        double[] weights = new double[logits.length];
+        for (int[] group : rows.members()) {
+            for (int i : group) {
+                weights[i] = weight(group) / group.length;
+            }
+        }
         return ClassScaling.fit(
-                Arrays.stream(which).mapToObj(i -> logits[i]).toArray(double[][]::new),
-                Arrays.stream(which).map(rows::label).toArray(),
-                weights);
+                Arrays.stream(some).mapToObj(i -> logits[i]).toArray(double[][]::new),
+                Arrays.stream(some).map(rows::label).toArray(),
+                Arrays.stream(some).mapToDouble(i -> weights[i]).toArray());
     }
 
     private double weight(int[] group) {
@@ -176,7 +190,10 @@ public final class CrossValidation {
     }
 
     public double accuracy() {
-        boolean[] correct = correct();
+        return share(correct());
+    }
+
+    public static double share(boolean[] correct) {
         int right = 0;
         for (boolean one : correct) {
             right += one ? 1 : 0;

@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.SequencedMap;
+import org.gramian.linear.LinearSolver.SolverListener;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -42,11 +43,11 @@ public record LinearModel(
     }
 
     /** Calibrates the scores by the temperature and the class scales of the cross-validation. */
-    LinearModel calibrated() {
+    LinearModel calibrated(SolverListener watch) {
         if (crossValidation.isEmpty()) {
             return this;
         }
-        CrossValidation scores = crossValidation.get().scaled();
+        CrossValidation scores = crossValidation.get().scaled(watch);
         SequencedMap<String, Double> all = new LinkedHashMap<>(found);
         all.putIfAbsent("folds", (double) scores.folds());
         all.put("temperature", scores.temperature());

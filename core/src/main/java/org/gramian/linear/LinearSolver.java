@@ -133,7 +133,7 @@ public sealed interface LinearSolver permits Svm, NearestMean, Lda {
                     // All rows determine the classifier, the fewer of a fold do not.
                 }
             }
-            return model.calibrated().keptBy(scope);
+            return model.calibrated(watch).keptBy(scope);
         }
     }
 

@@ -4,7 +4,7 @@
  *
  * <p>A {@link org.gramian.linear.LinearSolver} is an {@link org.gramian.linear.Svm}, {@link org.gramian.linear.NearestMean} or {@link org.gramian.linear.Lda}, with a text form such as {@code svm:C=10}. {@link
  * org.gramian.linear.LabelledRows} group rows that are not independent, such as the crops of an image. A {@link
- * org.gramian.linear.CrossValidation} over groups fits the softmax temperature, which calibrates the scores.
+ * org.gramian.linear.CrossValidation} over groups fits the softmax temperature and scales of classes, which calibrate the scores.
  *
  * <pre>{@code
  * LabelledRows rows = LabelledRows.of(descriptors, labels, images, 10);

@@ -151,7 +151,7 @@ public final class Tensors {
             double[] some = new double[(int) Math.min(elements, 1 << 13)];
             for (long done = 0; done < elements; done += some.length) {
                 int count = (int) Math.min(some.length, elements - done);
-                for (int i = 0; i < count; i++) { // no more than that: the generator goes on after it
+                for (int i = 0; i < count; i++) { // draws exactly count numbers
                     some[i] = values.getAsDouble();
                 }
                 MemorySegment.copy(some, 0, data, JAVA_DOUBLE, done * Double.BYTES, count);

@@ -37,14 +37,14 @@ class ClassScalingTest {
         double loss = 0;
         for (int i = 0; i < scores.length; i++) {
             double total = Arrays.stream(scores[i]).map(Math::exp).sum();
-            loss += weights[labels[i]] * (Math.log(total) - scores[i][labels[i]]);
+            loss += weights[i] * (Math.log(total) - scores[i][labels[i]]);
         }
         return loss;
     }
 
     private static double objective(ClassScaling scaling, double[][] scores, int[] labels, double[] weights) {
         double prior = 0;
-        for (int k = 0; k < weights.length; k++) {
+        for (int k = 0; k < scaling.scale().length; k++) {
             prior += 2 * Math.pow(scaling.scale()[k] - 1, 2) + 2 * Math.pow(scaling.offset()[k], 2);
         }
         double[][] scaled = Arrays.stream(scores).map(scaling::apply).toArray(double[][]::new);
@@ -61,7 +61,9 @@ class ClassScalingTest {
             int label = labels[i];
             Arrays.setAll(scores[i], k -> random.nextGaussian() * (1 + k) + (k == label ? 2 : 0));
         }
-        double[] weights = {1, 2, 0.5, 1};
+        double[] weights = Arrays.stream(labels)
+                .mapToDouble(label -> new double[] {1, 2, 0.5, 1}[label])
+                .toArray();
         ClassScaling found = ClassScaling.fit(scores, labels, weights);
         double least = objective(found, scores, labels, weights);
         for (int k = 0; k < 8; k++) {
@@ -84,7 +86,7 @@ class ClassScalingTest {
         double[][] shifted = Arrays.stream(scores)
                 .map(row -> Arrays.stream(row).map(z -> z + 100 * row[0]).toArray())
                 .toArray(double[][]::new);
-        double[] weights = {1, 1, 1};
+        double[] weights = {1, 1, 1, 1};
         ClassScaling one = ClassScaling.fit(scores, labels, weights);
         ClassScaling other = ClassScaling.fit(shifted, labels, weights);
         assertThat(other.scale()).containsExactly(one.scale(), within(1e-6));
@@ -118,10 +120,27 @@ class ClassScalingTest {
             double[][] divided = Arrays.stream(test.scores(plain))
                     .map(row -> Arrays.stream(row).map(z -> z / temperature).toArray())
                     .toArray(double[][]::new);
-            double[] ones = {1, 1, 1, 1, 1, 1};
+            double[] ones = new double[test.count()];
+            Arrays.fill(ones, 1);
             assertThat(logLoss(test.scores(solved), test.labels(), ones))
                     .isLessThan(0.95 * logLoss(divided, test.labels(), ones));
         }
+    }
+
+    @Test
+    void twoRowsOfHalfTheWeightCountAsOne() {
+        double[][] scores = {{1, 0, 3}, {2, 1, 0}, {0, 4, 1}, {1, 1, 2}};
+        int[] labels = {2, 0, 1, 0};
+        double[][] twice = new double[8][];
+        int[] labelsTwice = new int[8];
+        double[] halves = new double[8];
+        for (int i = 0; i < 8; i++) {
+            twice[i] = scores[i / 2];
+            labelsTwice[i] = labels[i / 2];
+            halves[i] = 0.5;
+        }
+        ClassScaling once = ClassScaling.fit(scores, labels, new double[] {1, 1, 1, 1});
+        assertThat(ClassScaling.fit(twice, labelsTwice, halves).scale()).containsExactly(once.scale(), within(1e-6));
     }
 
     @Test

@@ -75,6 +75,7 @@ class CrossValidationTest {
         try (Scope _ = Scope.open()) {
             LinearModel plain = rows.fit(solver);
             LinearModel solved = rows.solve(solver);
+            assertThat(solved.crossValidation().orElseThrow().scaling()).isEmpty();
             assertThat(rows.answers(solved)).isEqualTo(rows.answers(plain));
             double temperature = solved.crossValidation().orElseThrow().temperature();
             assertThat(solved.found()).containsEntry("temperature", temperature);

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -51,8 +52,8 @@ import org.gramian.train.feature.FrozenBackbone;
  *
  * <p>Candidates are first-order and second-order poolings of the layers of the cut under linear discriminant analysis ({@link Lda}),
  * and joins: the best pooling joined with every other, then the best pair with a third. The Gram matrix of joined descriptors is the sum
- * of their Gram matrices, so that joins need no further features. Poolings that are far behind on a third of the images, alone and joined to the best,
- * are dropped there. The candidate of the shortest descriptor within one standard error of the best is selected (Breiman et al., Classification and Regression Trees,
+ * of their Gram matrices, so that joins need no further features. Poolings that are far behind on a third of the images are dropped there, but for the
+ * best of each layer: on few images an early layer seems poor, though some classes need it. The candidate of the shortest descriptor within one standard error of the best is selected (Breiman et al., Classification and Regression Trees,
  * 1984, section 3.4.3), with an SVM in place of LDA if its accuracy is higher by more than one standard error.
  */
 public record HeadSearch(
@@ -130,6 +131,9 @@ public record HeadSearch(
         /** The last fit also solves for all images, writes the model and fits the distances from the classes. */
         private static final double HEADROOM = 2;
 
+        /** The last fit is calibrated with ten folds of nine tenths, a comparison has five of four fifths. */
+        private static final double MORE_FOLDS = 3;
+
         /** Returns the time to describe images. */
         public Duration describing(int count) {
             return duration(HEADROOM * descriptors * count / images);
@@ -139,7 +143,7 @@ public record HeadSearch(
         public Duration fitting(int count) {
             double share = (double) count / images;
             double side = Math.min(count, (double) size) / images;
-            return duration(HEADROOM * share * (descriptors + side * (products + side * solving)));
+            return duration(HEADROOM * share * (descriptors + side * (products + side * MORE_FOLDS * solving)));
         }
 
         /** Returns the number of images, at most all, to which the head can be fitted in a time. */
@@ -170,7 +174,12 @@ public record HeadSearch(
         return network().backbone();
     }
 
-    public record Candidate(String name, String pooling) {}
+    public record Candidate(String name, String pooling) {
+        /** Returns the layer, or nothing for all layers. */
+        String layer() {
+            return pooling.startsWith("layer:") ? pooling.substring(0, pooling.indexOf('/')) : "";
+        }
+    }
 
     /** Returns the single poolings for a backbone, the first-order baseline first. */
     public static List<Candidate> candidates(Backbone backbone) {
@@ -225,6 +234,31 @@ public record HeadSearch(
     /** Returns the pooling of the paper on the deepest layer, which is learned on frozen features. */
     public static Pooling learned(Backbone backbone) {
         return Pooling.parse(ofDeepestLayer(backbone) + Pooling.parse("default").text());
+    }
+
+    /**
+     * Returns the baseline, the best of each layer, and the candidates that are not far behind the best.
+     *
+     * @param correct whether each of some images is classified correctly, by candidate
+     */
+    static List<Candidate> promising(List<Candidate> singles, Map<Candidate, boolean[]> correct) {
+        Map<Candidate, Double> accuracies = new LinkedHashMap<>();
+        correct.forEach((one, right) -> accuracies.put(one, CrossValidation.share(right)));
+        double best = Collections.max(accuracies.values());
+        boolean[] ofBest = correct.get(accuracies.entrySet().stream()
+                .filter(one -> one.getValue() == best)
+                .findFirst()
+                .orElseThrow()
+                .getKey());
+        Map<String, Double> ofLayers = new HashMap<>();
+        accuracies.forEach((one, accuracy) -> ofLayers.merge(one.layer(), accuracy, Math::max));
+        return singles.stream()
+                .filter(correct::containsKey)
+                .filter(one -> one.equals(singles.getFirst())
+                        || accuracies.get(one) >= ofLayers.get(one.layer())
+                        || best - accuracies.get(one)
+                                <= FAR_BEHIND * CrossValidation.pairedError(ofBest, correct.get(one)))
+                .toList();
     }
 
     /** Returns the first-order candidate, which fits any number of images, for plans and estimates. */
@@ -340,7 +374,7 @@ public record HeadSearch(
             if (first.length >= (left.isPresent() ? FEWEST_IN_TIME : FEWEST_IMAGES / 4)) {
                 try (Scope _ = Scope.open()) {
                     Map<Candidate, Scored> some = score(singles, first);
-                    kept = promising(singles, some, first);
+                    kept = promising(singles, correct(some));
                     if (left.isPresent()) { // the baseline, then the best: the time may not suffice for all
                         List<Candidate> ordered = new ArrayList<>(kept);
                         ordered.subList(1, ordered.size())
@@ -404,32 +438,15 @@ public record HeadSearch(
                     .orElseThrow();
         }
 
+        private static Map<Candidate, boolean[]> correct(Map<Candidate, Scored> scored) {
+            Map<Candidate, boolean[]> correct = new LinkedHashMap<>();
+            scored.forEach((candidate, one) -> correct.put(candidate, one.correct));
+            return correct;
+        }
+
         private void add(Scored one) {
             all.add(one);
             context.preparing(one.entry(best()));
-        }
-
-        /** Returns the baseline and the candidates that on some images are not far behind the best or complement it. */
-        private List<Candidate> promising(List<Candidate> singles, Map<Candidate, Scored> scored, int[] which) {
-            Scored best = mostAccurate(scored);
-            return singles.stream()
-                    .filter(candidate -> {
-                        Scored one = scored.get(candidate);
-                        return one != null
-                                && (candidate.equals(singles.getFirst())
-                                        || best.accuracy - one.accuracy
-                                                <= FAR_BEHIND * CrossValidation.pairedError(best.correct, one.correct)
-                                        || complements(best, one, which));
-                    })
-                    .toList();
-        }
-
-        /** Returns whether a pooling joined to another gains more than one standard error: some classes may need it alone. */
-        private boolean complements(Scored best, Scored one, int[] which) {
-            return validate(List.of(best.members.getFirst(), one.members.getFirst()), which)
-                    .filter(both ->
-                            both.accuracy - best.accuracy > CrossValidation.pairedError(best.correct, both.correct))
-                    .isPresent();
         }
 
         /** Scores single poolings; the first one always, the others while there is time. */

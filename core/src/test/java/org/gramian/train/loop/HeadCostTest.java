@@ -11,8 +11,8 @@ final class HeadCostTest {
 
     @Test
     void twiceTheImagesTakeTwoFourAndEightTimesAsLong() {
-        double unit = cost.fitting(1000).toNanos() / 7.0;
-        assertThat(cost.fitting(2000).toNanos() / unit).isBetween(23.999, 24.001); // 2 · 4 + 4 · 2 + 8 · 1
+        double unit = cost.fitting(1000).toNanos() / 9.0;
+        assertThat(cost.fitting(2000).toNanos() / unit).isBetween(39.999, 40.001); // 2 · 4 + 4 · 2 + 8 · 3
         assertThat(cost.describing(500).multipliedBy(2)).isEqualTo(cost.describing(1000));
     }
 

@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -16,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
@@ -237,27 +237,26 @@ public record HeadSearch(
     }
 
     /**
-     * Returns the baseline, the best of each layer, and the candidates that are not far behind the best.
+     * Returns the baseline, which is the first, the best of each layer, and the candidates that are not far behind the best.
      *
      * @param correct whether each of some images is classified correctly, by candidate
      */
-    static List<Candidate> promising(List<Candidate> singles, Map<Candidate, boolean[]> correct) {
-        Map<Candidate, Double> accuracies = new LinkedHashMap<>();
-        correct.forEach((one, right) -> accuracies.put(one, CrossValidation.share(right)));
-        double best = Collections.max(accuracies.values());
-        boolean[] ofBest = correct.get(accuracies.entrySet().stream()
-                .filter(one -> one.getValue() == best)
-                .findFirst()
-                .orElseThrow()
-                .getKey());
+    static List<Candidate> promising(SequencedMap<Candidate, boolean[]> correct) {
+        Candidate baseline = correct.firstEntry().getKey();
+        boolean[] best = correct.values().stream()
+                .max(Comparator.comparingDouble(CrossValidation::share))
+                .orElseThrow();
         Map<String, Double> ofLayers = new HashMap<>();
-        accuracies.forEach((one, accuracy) -> ofLayers.merge(one.layer(), accuracy, Math::max));
-        return singles.stream()
-                .filter(correct::containsKey)
-                .filter(one -> one.equals(singles.getFirst())
-                        || accuracies.get(one) >= ofLayers.get(one.layer())
-                        || best - accuracies.get(one)
-                                <= FAR_BEHIND * CrossValidation.pairedError(ofBest, correct.get(one)))
+        correct.forEach((one, right) -> ofLayers.merge(one.layer(), CrossValidation.share(right), Math::max));
+        return correct.entrySet().stream()
+                .filter(one -> {
+                    double accuracy = CrossValidation.share(one.getValue());
+                    return one.getKey().equals(baseline)
+                            || accuracy >= ofLayers.getOrDefault(one.getKey().layer(), 0.0)
+                            || CrossValidation.share(best) - accuracy
+                                    <= FAR_BEHIND * CrossValidation.pairedError(best, one.getValue());
+                })
+                .map(Map.Entry::getKey)
                 .toList();
     }
 
@@ -374,7 +373,7 @@ public record HeadSearch(
             if (first.length >= (left.isPresent() ? FEWEST_IN_TIME : FEWEST_IMAGES / 4)) {
                 try (Scope _ = Scope.open()) {
                     Map<Candidate, Scored> some = score(singles, first);
-                    kept = promising(singles, correct(some));
+                    kept = promising(correct(some));
                     if (left.isPresent()) { // the baseline, then the best: the time may not suffice for all
                         List<Candidate> ordered = new ArrayList<>(kept);
                         ordered.subList(1, ordered.size())
@@ -438,8 +437,8 @@ public record HeadSearch(
                     .orElseThrow();
         }
 
-        private static Map<Candidate, boolean[]> correct(Map<Candidate, Scored> scored) {
-            Map<Candidate, boolean[]> correct = new LinkedHashMap<>();
+        private static SequencedMap<Candidate, boolean[]> correct(Map<Candidate, Scored> scored) {
+            SequencedMap<Candidate, boolean[]> correct = new LinkedHashMap<>();
             scored.forEach((candidate, one) -> correct.put(candidate, one.correct));
             return correct;
         }

@@ -3,8 +3,7 @@ package org.gramian.train.loop;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
+import java.util.SequencedMap;
 import org.gramian.train.loop.HeadSearch.Candidate;
 import org.junit.jupiter.api.Test;
 
@@ -26,14 +25,13 @@ final class HeadCandidatesTest {
 
     @Test
     void bestOfEachLayerStaysHoweverFarBehind() {
-        Map<Candidate, boolean[]> correct = new LinkedHashMap<>();
+        SequencedMap<Candidate, boolean[]> correct = new LinkedHashMap<>();
         correct.put(BASELINE, right(60));
         correct.put(BEST, right(240));
         correct.put(NEAR, right(235));
         correct.put(FAR, right(100));
         correct.put(EARLY, right(90));
         correct.put(EARLY_WORSE, right(80));
-        assertThat(HeadSearch.promising(List.copyOf(correct.keySet()), correct))
-                .containsExactly(BASELINE, BEST, NEAR, EARLY);
+        assertThat(HeadSearch.promising(correct)).containsExactly(BASELINE, BEST, NEAR, EARLY);
     }
 }
